@@ -1,0 +1,265 @@
+# Attention as a Bilinear Form.  `make help` lists what can be asked for.
+#
+#   chapters/*.nw --tangle--> tangled/ (plain) and build/src/ (with #line)
+#                               | compile, run
+#                               v
+#                 build/results/ --> build/results.tex --+
+#   chapters/*.nw --weave--> build/tex/*.tex ------------+--> book/attention.pdf
+#
+# No list of files is kept here: chapters, their roots and figures are found.
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := book
+
+V      ?= 0
+DRAFT  ?=
+CXX    ?= g++
+ifeq ($(origin CXX),default)
+CXX    := g++
+endif
+OPT    ?= -O2
+WARN   := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-maybe-uninitialized
+STD    := -std=c++20
+EIGEN  := -isystem /usr/include/eigen3
+INC    := -Ibuild/src/include -Ibuild/src/tests $(EIGEN)
+# Checks see plain -O2; benchmarks may use all that this processor has.
+FLAGS_tests   := $(STD) $(OPT) $(WARN) $(INC) -DBOOST_TEST_DYN_LINK
+FLAGS_figures := $(STD) $(OPT) $(WARN) $(INC)
+FLAGS_bench   := $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(INC)
+LIBS_tests    := -lboost_unit_test_framework -lrapidcheck
+LIBS_bench    := -lbenchmark_main -lbenchmark -lpthread
+W             := book/weave
+
+NW       := $(sort $(wildcard chapters/[0-9]*.nw))
+CHAPTERS := $(NW:chapters/%.nw=%)
+
+# One quiet line a step, with the time since make began; V=1 shows commands.
+START := $(shell echo $$EPOCHSECONDS)
+Q      = $(if $(filter 1,$V),,@)
+say    = @printf '%4ds  %-8s %s\n' $$((EPOCHSECONDS - $(START))) "$(1)" "$(2)"
+made   = @printf '%4ds  made     %s\n' $$((EPOCHSECONDS - $(START))) "$(1)"
+
+# ------------------------------------------------------------------ tangle --
+build/mk/%.mk: chapters/%.nw $W/lint $W/lint.awk $W/roots | build/mk
+	$Q$W/lint $<
+	$Q$W/roots $< > $@
+ifeq ($(filter clean help setup chapter,$(MAKECMDGOALS)),)
+include $(CHAPTERS:%=build/mk/%.mk)
+endif
+build/tangle/%.stamp: chapters/%.nw build/mk/%.mk $W/tangle $W/names.awk | build/tangle
+	$(call say,tangle,$<)
+	$Q$W/tangle $< tangled build/src $(ROOTS_$*)
+	@touch $@
+ROOTS   := $(foreach c,$(CHAPTERS),$(ROOTS_$c))
+HEADERS := $(filter include/%.hpp,$(ROOTS))
+
+## tangle: write tangled/ and build/src/ from the chapters
+.PHONY: tangle
+tangle: | build/tangle
+	$Qrm -f build/tangle/*.stamp
+	$Q$(MAKE) --no-print-directory $(CHAPTERS:%=build/tangle/%.stamp)
+	$Q$W/tangled-check --prune tangled $(ROOTS)
+	$(call made,tangled/ from $(words $(NW)) chapters)
+
+# ----------------------------------------------------------------- compile --
+TESTS   := $(patsubst tests/%.cpp,%,$(filter-out tests/main.cpp %_must_fail.cpp,$(filter tests/%.cpp,$(ROOTS))))
+REFUSED := $(patsubst tests/%.cpp,%,$(filter tests/%_must_fail.cpp,$(ROOTS)))
+EXTRA   := $(patsubst tests/%.cpp,%,$(wildcard tests/*.cpp))
+BENCHES := $(patsubst bench/%.cpp,%,$(filter bench/%.cpp,$(ROOTS)))
+FIGDATA := $(patsubst figures/%.cpp,%,$(filter figures/%.cpp,$(ROOTS)))
+OBJ     := $(TESTS:%=build/obj/tests/%.o) $(BENCHES:%=build/obj/bench/%.o) \
+           $(FIGDATA:%=build/obj/figures/%.o) $(EXTRA:%=build/obj/extra/%.o)
+MAIN    := $(filter tests/main.cpp,$(ROOTS))
+PRELUDE := $(filter tests/prelude.hpp,$(ROOTS))
+PCH     := $(PRELUDE:tests/%=build/src/tests/%.gch)
+SRC_H   := $(addprefix build/src/,$(filter %.hpp,$(ROOTS)))
+# $(call nth,ITEM,LIST): which of how many
+space   := $(subst ,, )
+nth      = $(words $(subst @, ,$(firstword $(subst @$1@, ,0@$(subst $(space),@,$(strip $2))@))))/$(words $2)
+compile  = $(CXX) $(FLAGS_$(1)) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2> $@.err \
+             || { $W/blame < $@.err; exit 1; }; cat $@.err >&2; rm $@.err
+
+$(PCH): build/src/tests/prelude.hpp
+	$(call say,c++,tests/prelude.hpp (precompiled))
+	$Q$(CXX) $(FLAGS_tests) -MMD -MP -MT $@ -MF $@.d -x c++-header $< -o $@
+build/obj/tests/%.o: build/src/tests/%.cpp $(PCH) | $(SRC_H) build/obj/tests
+	$(call say,c++,tests/$*.cpp ($(call nth,$@,$(OBJ))))
+	$Q$(call compile,tests)
+build/obj/extra/%.o: tests/%.cpp $(PCH) | $(SRC_H) build/obj/extra
+	$(call say,c++,tests/$*.cpp ($(call nth,$@,$(OBJ))))
+	$Q$(call compile,tests)
+build/obj/bench/%.o: build/src/bench/%.cpp | $(SRC_H) build/obj/bench
+	$(call say,c++,bench/$*.cpp ($(call nth,$@,$(OBJ))))
+	$Q$(call compile,bench)
+build/obj/figures/%.o: build/src/figures/%.cpp | $(SRC_H) build/obj/figures
+	$(call say,c++,figures/$*.cpp ($(call nth,$@,$(OBJ))))
+	$Q$(call compile,figures)
+-include $(OBJ:.o=.d) $(PCH:%=%.d)
+
+build/bin/tests/%: build/obj/tests/%.o $(MAIN:%.cpp=build/obj/%.o) | build/bin/tests
+	$Q$(CXX) $^ $(LIBS_tests) -o $@
+build/bin/extra/%: build/obj/extra/%.o $(MAIN:%.cpp=build/obj/%.o) | build/bin/extra
+	$Q$(CXX) $^ $(LIBS_tests) -o $@
+build/bin/bench/%: build/obj/bench/%.o | build/bin/bench
+	$Q$(CXX) $^ $(LIBS_bench) -o $@
+build/bin/figures/%: build/obj/figures/%.o | build/bin/figures
+	$Q$(CXX) $^ -o $@
+
+# --------------------------------------------------------- verify, measure --
+LEDGERS := $(TESTS:%=build/results/tests/%.txt) $(EXTRA:%=build/results/extra/%.txt) \
+           $(REFUSED:%=build/results/refused/%.txt)
+$(filter-out build/results/refused/%,$(LEDGERS)): build/results/%.txt: build/bin/%
+	$(call say,check,$*)
+	@mkdir -p $(@D)
+	$Q$W/run-checks $< $@
+build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) $W/must-fail | build/results/refused
+	$(call say,refuse,tests/$*.cpp)
+	$Q$W/must-fail $@ $< $(CXX) $(STD) $(WARN) $(INC)
+# The gate: no PDF survives a check that failed (unless it says DRAFT).
+build/verified: $(LEDGERS) $W/report.awk $W/gate
+	$Q$W/gate $(if $(DRAFT),--draft) $(LEDGERS)
+	@touch $@
+
+# Benchmarks run alone, one after the other, when nothing else has to be built.
+BENCHJSON := $(BENCHES:%=build/results/bench/%.json)
+BENCHOPT  := --benchmark_repetitions=5 --benchmark_min_time=0.02 \
+             --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+build/bench.stamp: $(BENCHES:%=build/bin/bench/%) | $(LEDGERS) $(FIGDATA:%=build/data/%.csv) build/results/bench
+	$Q$W/run-benches build/results/bench "$(BENCHOPT)" $^
+	@touch $@
+$(BENCHJSON): build/bench.stamp ;
+build/machine.txt: build/verified build/bench.stamp
+	$Q$W/machine $(CXX) > $@
+
+build/data/%.csv: build/bin/figures/% | build/data
+	$(call say,draw,figures/$*)
+	$Q$< > $@.tmp && mv $@.tmp $@
+
+MEASURED := $(wildcard book/measured/*)
+build/results.stamp: build/verified build/machine.txt $(BENCHJSON) $(MEASURED) $W/results.awk
+	$Qgawk -f $W/results.awk $(LEDGERS) build/machine.txt $(BENCHJSON) $(MEASURED) > build/results.tmp
+	$Qcpif build/results.tex < build/results.tmp; rm build/results.tmp; touch $@
+build/results.tex: build/results.stamp ;
+
+# ------------------------------------------------------------------- weave --
+N   := /usr/lib/noweb
+TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) build/tex/indexes.tex
+build/weave.stamp: $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) book/refs.bib $(wildcard book/*.tex) | build/tex
+	$(call say,weave,$(words $(NW)) chapters)
+	$Q$W/lint --book $(NW)
+	$Q$W/weave build/tex $(NW)
+	@touch $@
+$(TEX) build/chapters.tex: build/weave.stamp ;
+
+# ------------------------------------------------------------------ figures --
+FIGURES := $(patsubst figures/%.tex,%,$(wildcard figures/*.tex))
+build/fig/%.d: figures/%.tex | build/fig
+	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
+ifeq ($(filter clean help setup chapter,$(MAKECMDGOALS)),)
+-include $(FIGURES:%=build/fig/%.d)
+endif
+STYLE := book/attnbook.sty book/attnfonts.sty book/macros.tex
+# (drawn after the benchmarks, which want the machine to themselves)
+build/fig/%.pdf: figures/%.tex book/attnfonts.sty book/macros.tex $W/typeset-figure \
+    | build/fig $(if $(filter preview,$(MAKECMDGOALS)),,build/bench.stamp)
+	$(call say,figure,$*)
+	$Q$W/typeset-figure $* build/fig
+
+# ----------------------------------------------------------------- typeset --
+export TEXINPUTS := .:book:build:
+export BIBINPUTS := .:book:
+export max_print_line := 10000
+PDF   := $(if $(DRAFT),book/attention-draft.pdf,book/attention.pdf)
+PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/chapters.tex build/cover.tex \
+         $(FIGURES:%=build/fig/%.pdf)
+build/cover.tex: build/weave.stamp ;
+
+## book: everything verified, measured, drawn, typeset (default)
+.PHONY: book
+book: $(PDF)
+	@$W/summary $(PDF)
+$(PDF): $(PARTS) build/results.tex build/verified $W/typeset
+	$(call say,latex,$@)
+	$Q$W/typeset $@ $(if $(DRAFT),draft)
+
+## preview CH=04: one chapter in seconds (numbers of the last full build)
+.PHONY: preview
+preview: $(TEX) build/chapters.tex build/cover.tex $(FIGURES:%=build/fig/%.pdf)
+	$(if $(CH),,$(error say which chapter: make preview CH=04))
+	$Q$W/typeset --preview $(CH)
+
+## watch: rebuild whenever a chapter, figure or style is saved
+.PHONY: watch
+watch:
+	@while :; do $(MAKE) --no-print-directory $(if $(CH),preview,book) || true; \
+	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
+	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
+
+# ------------------------------------------------------------------- check --
+## check: everything verified, no TeX: ledger, tests, lint, freshness, quick benchmarks
+.PHONY: check lint fresh press bench record
+check: lint fresh build/machine.txt build/results/press.txt build/results.stamp
+	$Qgawk -f $W/report.awk $(LEDGERS) build/results/press.txt
+## lint: chunks, statements, doc comments, labels, citations
+lint: $(CHAPTERS:%=build/tangle/%.stamp)
+	$(call say,lint,$(words $(NW)) chapters)
+	$Q$W/lint --book $(NW)
+	$Qgawk -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H))
+## fresh: tangled/ equals what the chapters give
+fresh: $(CHAPTERS:%=build/tangle/%.stamp)
+	$(call say,fresh,tangled/)
+	$Q$W/tangled-check tangled $(ROOTS)
+## press: the build refuses broken chapters, at the right line
+press: build/results/press.txt
+	$Qgawk -f $W/report.awk $<
+build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard $W/*) chapters/template.nw \
+    $(SRC_H) $(MAIN:%=build/src/%) | build/verified build/bench.stamp
+	$(call say,press,tests/press)
+	$Qtests/press/run $@
+
+# -------------------------------------------------------------- benchmarks --
+FULLOPT := --benchmark_repetitions=9 --benchmark_min_time=0.25 \
+           --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+## bench: the full benchmarks, medians of nine interleaved runs
+bench: $(BENCHES:%=build/bin/bench/%) | build/bench-full
+	$Q$W/run-benches build/bench-full "$(FULLOPT)" $^
+	$Q$W/machine $(CXX) > build/bench-full/machine.txt
+	$Qgawk -f $W/bench-table.awk build/bench-full/*.json
+	$(call made,build/bench-full; `make record` keeps it as the reference run)
+## record: keep the last `make bench` in book/measured/ as the reference run
+record:
+	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
+	$Qmkdir -p book/measured; rm -f book/measured/*
+	$Qfor f in build/bench-full/*.json; do gawk -f $W/slim-json.awk $$f > book/measured/$${f##*/}; done
+	$Qcp build/bench-full/machine.txt book/measured/machine.txt
+	$(call made,book/measured/ (commit it))
+## bench-build: how long the build itself takes (clean, no-op, prose edit, preview)
+.PHONY: bench-build
+bench-build:
+	$Q$W/bench-build
+
+# ------------------------------------------------------------------- rest --
+## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
+.PHONY: setup chapter clean help
+setup:
+	@$W/setup
+## chapter NAME=10-foo: start a new chapter from the template
+chapter:
+	$(if $(NAME),,$(error say its name: make chapter NAME=10-foo))
+	@$W/new-chapter $(NAME)
+## clean: remove build/ and the PDF
+clean:
+	rm -rf build book/attention.pdf book/attention-draft.pdf
+## help: this list
+help:
+	@echo 'Attention as a Bilinear Form: make ...'
+	@sed -n 's/^## \([^:]*\): /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  %-20s %s\n", $$1, $$2}'
+	@echo '  (DRAFT=1 typesets in spite of failed checks, marked as such; V=1 shows commands)'
+
+DIRS := build/mk build/tangle build/tex build/fig build/data build/bench-full \
+  $(addprefix build/obj/,tests bench figures extra) $(addprefix build/bin/,tests bench figures extra) \
+  $(addprefix build/results/,tests extra bench refused)
+$(DIRS): ; @mkdir -p $@
+.SECONDARY:

@@ -1,0 +1,61 @@
+# cxx.awk - noweb filter, after noidx and before totex: C++ highlighting.
+# Only @text inside code chunks is cut into tokens; @index and @xref lines pass,
+# so that chunk links and identifier links survive.  A span is {\hlX{}...}.
+BEGIN {
+  n = split("alignas alignof auto bool break case catch char class concept const " \
+    "consteval constexpr constinit const_cast continue decltype default delete do " \
+    "double else enum explicit extern false float for friend if inline int long " \
+    "mutable namespace new noexcept nullptr operator private protected public " \
+    "requires return short signed sizeof static static_assert static_cast struct " \
+    "switch template this thread_local throw true try typename union unsigned " \
+    "using virtual void volatile while reinterpret_cast", w, " ")
+  for (i = 1; i <= n; i++) keyword[w[i]] = 1
+  closing["b"] = "\\*/"; closing["s"] = "^([^\"\\\\]|\\\\.)*\""; closing["r"] = "\\)\""
+}
+function text(s)    { if (s != "") print "@text " s }
+function open(k)    { print "@literal {\\hl" k "{}"; mode = k }
+function shut()     { print "@literal }"; mode = "" }
+function span(k, s) { print "@literal {\\hl" k "{}"; text(s); print "@literal }" }
+# Break s into tokens; mode is "" or the open span:
+# c line comment, b block comment, s string, r raw string.
+function lex(s,   t) {
+  while (s != "") {
+    if (mode == "c") {                                   # $math$ is set as such
+      if (!match(s, /\$[^$]+\$/)) { text(s); return }
+      text(substr(s, 1, RSTART - 1))
+      print "@literal \\hlmath{}" substr(s, RSTART, RLENGTH) "\\endhlmath{}"
+      s = rest(s)
+    } else if (mode != "") {
+      if (!match(s, closing[mode])) { text(s); return }
+      text(substr(s, 1, RSTART + RLENGTH - 1)); s = rest(s); shut()
+    } else if (match(s, /^\/\/\/?/)) { open("c"); text(substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (match(s, /^\/\*/))    { open("b"); text("/*"); s = rest(s)
+    } else if (match(s, /^R"\(/))    { open("r"); text("R\"("); s = rest(s)
+    } else if (match(s, /^"/))       { open("s"); text("\""); s = rest(s)
+    } else if (match(s, /^'([^'\\]|\\[^x]|\\x[0-9a-fA-F]+)'/)) { span("s", substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (bol && match(s, /^[ \t]*#[ \t]*[a-z]+/)) {
+      t = substr(s, 1, RLENGTH); span("p", t); s = rest(s)
+      if (t ~ /include/ && match(s, /<[^>]+>/)) {
+        text(substr(s, 1, RSTART - 1)); span("s", substr(s, RSTART, RLENGTH)); s = rest(s) }
+    } else if (match(s, /^[A-Za-z_][A-Za-z_0-9]*/)) {
+      t = substr(s, 1, RLENGTH); if (t in keyword) span("k", t); else text(t); s = rest(s)
+    } else if (match(s, /^[0-9](['.0-9A-Za-z_]|[eEpP][+-])*/)) { text(substr(s, 1, RLENGTH)); s = rest(s)
+    } else { match(s, /^[^A-Za-z_0-9"'\/]+|^./); text(substr(s, 1, RLENGTH)); s = rest(s) }
+    bol = 0
+  }
+}
+function rest(s) { return substr(s, RSTART + RLENGTH) }
+/^@begin code/ { code = 1; mode = ""; bol = 1 }
+/^@end code/   { if (mode != "") shut(); code = 0 }
+# noidx puts "@xref ref" before the thing it refers to: hold it until that is known
+held != "" && !/^@index use / { print held; held = "" }
+code && /^@text /      { s = last = substr($0, 7)
+                         if (linked && mode == "") { text(s); bol = 0 } else lex(s)
+                         linked = 0; next }
+code && /^@xref ref /  { held = $0; next }
+code && /^@index use / { # finduses is lexical: no links in comments, strings, foreign names
+                         if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) { print held; print; linked = 1 }
+                         held = ""; next }
+code && /^@nl/         { m = mode; if (m != "") shut(); print
+                         if (m == "b" || m == "r") open(m); bol = 1; next }
+{ print }

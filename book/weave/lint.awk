@@ -1,0 +1,86 @@
+# lint.awk - reads noweb's markup of one or all chapters; complains on stdout.
+# -v book=1 adds the rules about labels and citations, which need every chapter.
+function complain(f, l, s) { print f ":" l ": " s; bad = 1 }
+function here(s) { complain(file, line, s) }
+
+BEGIN {
+  stamped = "definition|theorem|proposition|lemma|corollary|erratum"
+  folders = "^\\[\\[(include/attn|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp)\\]\\]$"
+}
+/^@file /        { file = substr($0, 7); line = 1; nfile++; env = "" ; next }
+/^@begin code/   { code = 1; len = 0; cols = 0; begun = line; next }
+/^@end code/     { code = 0
+                   if (len > 25) complain(file, begun, "chunk of " len " lines; 25 is the most a reader can hold")
+                   next }
+/^@begin docs/   { words = 0; next }
+/^@defn /        { chunk = substr($0, 7); top = 1
+                   if (!((file, chunk) in defined)) { defined[file, chunk] = line; home[chunk] = home[chunk] " " file }
+                   if (chunk ~ /^\[\[/) { used[file, chunk] = 1
+                     if (chunk !~ folders) here("root " chunk " is outside include/attn, tests, bench, figures") }
+                   else if (length(chunk) < 8 || chunk ~ /[0-9]$/ || chunk ~ /^(misc|stuff|other|helpers?)/)
+                     here("chunk name <<" chunk ">> says too little")
+                   if (!words) here("chunk <<" chunk ">> has no sentence before it")
+                   next }
+/^@use /         { u = substr($0, 6); used[file, u] = 1; if (!((file, u) in useline)) useline[file, u] = line
+                   alone = (text ~ /^ *$/); if (!alone) here("chunk use <<" u ">> shares its line with code")
+                   usedhere = 1; cols += length(u) + 4; next }
+/^@text / || /^@text$/ {
+                   t = substr($0, 7)
+                   if (code) { if (usedhere && t !~ /^ *$/) here("code after a chunk use on the same line")
+                               text = text t; cols += length(t) }
+                   else prose = prose t
+                   next }
+/^@(quote|endquote)/ { next }
+/^@index defn /  { next }
+/^@index nl/     { line++; next }
+/^@nl/ {
+  if (code) {
+    if (!top) { len++; if (cols > 80) here("code line of " cols " columns; 80 is the limit") }
+    top = 0
+  } else if (prose != "") { doc(prose); if (prose ~ /[[:alpha:]]/) words = 1 }
+  text = prose = ""; cols = usedhere = 0; line++
+  next
+}
+# ---- a line of prose ---------------------------------------------------------
+function doc(s,   m, e) {
+  if (s ~ /^[ ]*%/) return
+  gsub(/\\%/, "", s); sub(/%.*/, "", s)
+  if (match(s, "\\\\begin\\{(" stamped ")\\}", m)) { env = m[1]; at = line; ok = 0 }
+  if (s ~ /\\(verifiedby|unverified)\{/) {
+    ok = 1; if (s ~ /\\unverified\{ *\}/) here("\\unverified wants a reason") }
+  if (env != "" && s ~ "\\\\end\\{" env "\\}") {
+    if (!ok) complain(file, at, env " without \\verifiedby{suite/case} or \\unverified{reason}")
+    env = "" }
+  collect(s, "\\\\label\\{([^}]*)\\}", labels)
+  collect(s, "\\\\[cC]?(ref|pageref|eqref|cref|Cref|crefrange|autoref|nameref|begin\\{answer\\})\\{([^}]*)\\}", refs)
+  collect(s, "\\\\cite[a-z]*\\*?(\\[[^]]*\\])*\\{([^}]*)\\}", cites)
+  collect(s, "\\\\bookfig(\\[[a-z]*\\])?\\{([^}]*)\\}", figs)
+}
+function collect(s, re, into,   m, k, n, part) {
+  while (match(s, re, m)) {
+    n = split(m[2] != "" ? m[2] : m[1], part, /, */)
+    for (k = 1; k <= n; k++) if (!(part[k] in into)) into[part[k]] = file ":" line
+    s = substr(s, RSTART + RLENGTH) }
+}
+END {
+  for (fc in defined) { split(fc, p, SUBSEP)
+    if (!(fc in used)) complain(p[1], defined[fc], "chunk <<" p[2] ">> is defined and never used") }
+  for (fc in useline) { split(fc, p, SUBSEP)
+    if (!(fc in defined)) complain(p[1], useline[fc], "undefined chunk <<" p[2] ">> (two less-than signs in code are written @<<)") }
+  if (book) whole_book()
+  exit bad
+}
+function whole_book(   c, l, i, n, f, m, key, t) {
+  for (c in home) if (split(home[c], f, " ") > 1 && f[1] != f[2])
+    complain(f[2], defined[f[2], c], "chunk <<" c ">> is also defined in " f[1])
+  n = split(frame, f, " ")
+  for (i = 1; i <= n; i++) { file = f[i]; line = 0; while ((getline t < f[i]) > 0) { line++; doc(t) } }
+  for (l in labels) if (!(l in refs) && labels[l] !~ /^book\// && l !~ /^fig:/) {
+    split(labels[l], p, ":"); complain(p[1], p[2], "label " l " is never referred to") }
+  for (l in figs) if (!(("fig:" l) in refs)) { split(figs[l], p, ":"); complain(p[1], p[2], "figure " l " is never referred to") }
+  line = 0
+  while ((getline t < bib) > 0) { line++
+    if (match(t, /^@[a-zA-Z]+\{ *([^, ]+),/, m)) { key = m[1]; inbib[key] = 1
+      if (!(key in cites) && !("*" in cites)) complain(bib, line, "reference " key " is never cited") } }
+  for (key in cites) if (key != "*" && !(key in inbib)) { split(cites[key], p, ":"); complain(p[1], p[2], "citation of " key ", which " bib " lacks") }
+}

@@ -1,0 +1,56 @@
+# results.awk - ledgers, machine facts and benchmark reports to TeX macros.
+# \resdef{key}{printed}{number or word}; keys of book/measured/ begin with rec/.
+function number(key, x, digits,   s, e, m) {
+  if (x !~ /^[-+]?([0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?|inf|nan)$/) {
+    print FILENAME ":" FNR ": not a number: " x > "/dev/stderr"; exit bad = 1 }
+  print "\\resdef{" key "}{" pretty(x, digits) "}{" x + 0 "}"
+}
+function pretty(x, digits,   s, m, e, neg) {
+  if (x ~ /inf/) return (x ~ /^-/ ? "-" : "") "\\ensuremath{\\infty}"
+  if (x ~ /nan/) return "NaN"
+  if (!digits) digits = 3
+  x += 0
+  if (x == int(x) && x < 1e7 && x > -1e7) return "\\ensuremath{" grouped(sprintf("%d", x)) "}"
+  m = x < 0 ? -x : x
+  if (m >= 1e-3 && m < 1e6) {
+    e = m >= 1 ? length(sprintf("%d", m)) : (m >= .1 ? 0 : m >= .01 ? -1 : -2)
+    e = digits - e; if (e < 0) e = 0
+    return "\\ensuremath{" grouped(sprintf("%.*f", e, x)) "}" }
+  s = sprintf("%.*e", digits > 2 ? digits - 2 : 1, x); split(s, p, "e")
+  return "\\ensuremath{" p[1] "\\times10^{" p[2] + 0 "}}"
+}
+function grouped(s,   i, f, neg) {          # 12345.6 -> 12\,345.6
+  neg = s ~ /^-/ ? "-" : ""; sub(/^-/, "", s); i = index(s, "."); f = i ? substr(s, i) : ""
+  if (i) s = substr(s, 1, i - 1)
+  if (length(s) > 4) s = substr(s, 1, length(s) - 3) "\\," substr(s, length(s) - 2)
+  return neg s f
+}
+function word(key, w) { gsub(/[_&%#$]/, "\\\\&", w); print "\\resdef{" key "}{" w "}{" w "}" }
+BEGIN { FS = "\t" }
+FNR == 1 { rec = FILENAME ~ /book\/measured\// ? "rec/" : "" }
+FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a line
+  if (match($0, /"run_name": "([^"]*)"/, m)) run = m[1]
+  if (match($0, /"aggregate_name": "([^"]*)"/, m)) agg = m[1]
+  if (match($0, /"cpu_time": ([-+.eE0-9]+)/, m)) cpu = m[1]
+  if (match($0, /"time_unit": "([^"]*)"/, m)) { unit = m[1]
+    if (agg == "median") { number(rec "bench/" run "/" unit, cpu); runs++ }
+    else if (agg == "cv") number(rec "bench/" run "/cv", cpu) }
+  else if (agg == "median" && unit == "" ) ;
+  if (match($0, /^ *"([A-Za-z_]+)": ([-+.eE0-9]+),?$/, m) && agg == "median" && m[1] !~ /^(family_index|per_family_instance_index|repetitions|repetition_index|threads|iterations|real_time|cpu_time)$/)
+    number(rec "bench/" run "/" m[1], m[2])
+  if ($0 ~ /^ *\},?$/) { unit = agg = "" }
+  next
+}
+$1 == "case"   { word($2 "/status", $3); word($2 "/line", $4); total++; if ($3 == "passed") passed++ ; next }
+$1 == "verify" { v = $2 ($3 == "refuted" ? "/refuted" : "")
+                 number(v "/err", $5); number(v "/bound", $6); number(v "/n", $4)
+                 if ($6 > 0) number(v "/ratio", $5 / $6); else number(v "/ratio", 0)
+                 word(v "/kind", $3); instances += $4
+                 if ($3 == "exact") exacts += $4; if ($3 == "refuted") refuted++
+                 next }
+$1 == "fact"   { if ($3 ~ /^[-+]?([0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?|inf|nan)$/) number(rec $2, $3, $4); else word(rec $2, $3); next }
+$1 == "end"    { next }
+NF             { print FILENAME ":" FNR ": strange ledger line: " $0 > "/dev/stderr"; exit bad = 1 }
+END { if (bad) exit 1
+  number("book/cases", total); number("book/passed", passed); number("book/instances", instances)
+  number("book/exact", exacts); number("book/refuted", refuted) }
