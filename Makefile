@@ -9,6 +9,7 @@
 # No list of files is kept here: chapters, their roots and figures are found.
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
+export LC_ALL := C.UTF-8
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := book

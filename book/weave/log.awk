@@ -1,8 +1,15 @@
 # log.awk - what LaTeX only mutters is an error here: undefined references,
 # missing glyphs, boxes more than 2pt too wide; each with its chapter and line.
-{ s = $0
-  while (match(s, /\(\.?\/?(build\/|book\/)?(tex\/)?[^() ]+\.(tex|ind|bbl|ldg|toc)/)) {
-    file = substr(s, RSTART + 1, RLENGTH - 1); s = substr(s, RSTART + RLENGTH) } }
+# TeX opens files with "(name" and closes them with ")": keep the stack.  Lines of
+# text that TeX shows after a bad box are not of that kind.
+!/^(\[\]|\\TU|\\OM|!|l\.)/ {
+  s = $0
+  while (match(s, /[()]/)) {
+    c = substr(s, RSTART, 1); s = substr(s, RSTART + 1)
+    if (c == "(") stack[++top] = match(s, /^[^() ]+\.[a-z]+/) ? substr(s, RSTART, RLENGTH) : ""
+    else if (top) top-- }
+  for (i = top; i && stack[i] == ""; i--) ;
+  file = i ? stack[i] : "book/book.tex" }
 function where(l,   f) { f = file; sub(/^\.\//, "", f)
   if (f ~ /tex\/[^\/]*\.tex$/ && f !~ /^book\//) { sub(/.*tex\/(answers-)?/, "chapters/", f); sub(/\.tex$/, ".nw", f) }
   return f ":" l ": " }

@@ -52,5 +52,5 @@ $1 == "fact"   { if ($3 ~ /^[-+]?([0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?|inf|nan)$/) 
 $1 == "end"    { next }
 NF             { print FILENAME ":" FNR ": strange ledger line: " $0 > "/dev/stderr"; exit bad = 1 }
 END { if (bad) exit 1
-  number("book/cases", total); number("book/passed", passed); number("book/instances", instances)
-  number("book/exact", exacts); number("book/refuted", refuted) }
+  number("book/cases", total + 0); number("book/passed", passed + 0); number("book/instances", instances + 0)
+  number("book/exact", exacts + 0); number("book/refuted", refuted + 0) }
