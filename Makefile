@@ -44,7 +44,7 @@ made   = @printf '%4ds  made     %s\n' $$((EPOCHSECONDS - $(START))) "$(1)"
 
 # ------------------------------------------------------------------ tangle --
 build/mk/%.mk: chapters/%.nw $W/lint $W/lint.awk $W/roots | build/mk
-	$Q$W/lint $<
+	$Q$W/lint $(if $(DRAFT),--draft) $<
 	$Q$W/roots $< > $@
 ifeq ($(filter clean help setup chapter,$(MAKECMDGOALS)),)
 include $(CHAPTERS:%=build/mk/%.mk)
@@ -149,7 +149,7 @@ N   := /usr/lib/noweb
 TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) build/tex/indexes.tex
 build/weave.stamp: $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) book/refs.bib $(wildcard book/*.tex) | build/tex
 	$(call say,weave,$(words $(NW)) chapters)
-	$Q$W/lint --book $(NW)
+	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
 	$Q$W/weave build/tex $(NW)
 	@touch $@
 $(TEX) build/chapters.tex: build/weave.stamp ;
@@ -189,7 +189,7 @@ $(PDF): $(PARTS) build/results.tex build/verified $W/typeset
 .PHONY: preview
 preview: $(TEX) build/chapters.tex build/cover.tex $(FIGURES:%=build/fig/%.pdf)
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
-	$Q$W/typeset --preview $(CH)
+	$Q$W/typeset --preview $(CH) $(if $(DRAFT),draft)
 
 ## watch: rebuild whenever a chapter, figure or style is saved
 .PHONY: watch

@@ -13,7 +13,7 @@
 function where(l,   f) { f = file; sub(/^\.\//, "", f)
   if (f ~ /tex\/[^\/]*\.tex$/ && f !~ /^book\//) { sub(/.*tex\/(answers-)?/, "chapters/", f); sub(/\.tex$/, ".nw", f) }
   return f ":" l ": " }
-/^LaTeX Warning: (Reference|Citation|Label|There were)|^Package natbib Warning: (Citation|There were)/ {
+!preview && /^LaTeX Warning: (Reference|Citation|Label|There were)|^Package natbib Warning: (Citation|There were)/ {
   line = match($0, /input line ([0-9]+)/, m) ? m[1] : 0; sub(/^(LaTeX|Package natbib) Warning: /, ""); print where(line) $0; bad = 1 }
 /^Missing character/ { print where(0) $0; bad = 1 }
 /^Overfull \\hbox/ && match($0, /\(([0-9.]+)pt too wide\)/, m) && m[1] > 2 {
