@@ -146,7 +146,7 @@ build/results.tex: build/results.stamp ;
 
 # ------------------------------------------------------------------- weave --
 N   := /usr/lib/noweb
-TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) build/tex/indexes.tex
+TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) $(CHAPTERS:%=build/tex/checks-%.tex) build/tex/indexes.tex
 build/weave.stamp: $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) book/refs.bib $(wildcard book/*.tex) | build/tex
 	$(call say,weave,$(words $(NW)) chapters)
 	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
