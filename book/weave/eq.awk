@@ -14,13 +14,14 @@ function found(s, at,   m, str, lab, raw) {
   if (lab == "eq:none") return
   if (!(str in label)) {
     label[str] = lab != "" ? lab : "eq:code-" (++auto)
-    show[begin] = show[begin] "\\codeequation{" label[str] "}{" str "}" }
-  else if (lab != "" && lab != label[str]) alias[begin] = alias[begin] "\\codealias{" lab "}{" label[str] "}"
+    show[begin] = show[begin] SUBSEP str
+  } else if (lab != "" && lab != label[str]) more[str] = more[str] "\\label{" lab "}"
   tag[at] = "\\eqtag{" label[str] "}"
 }
 END {
   for (i = 1; i <= NR; i++) {
-    if (i in show) print "@literal " show[i]
+    n = split(show[i], strings, SUBSEP)
+    for (k = 2; k <= n; k++) print "@literal \\codeequation{" label[strings[k]] "}{" strings[k] "}{" more[strings[k]] "}"
     print l[i]
     if (i in tag) print "@literal " tag[i]
   }

@@ -2,17 +2,21 @@
 # answers to its exercises, one for the code of its checks and programs.  Line n of
 # each is line n of the .nw: a line goes to one of them, the others get "%".
 #
-# Chunks that only tests, benchmarks and figure programs use go to the back; in the
-# text stays their name, with the page.  \printhere before such a chunk keeps it.
-BEGIN { while ((getline s < marked) > 0) survey(s); close(marked)
+# To the back go chunks that only tests, benchmarks and figure programs use, and
+# plumbing: chunks of nothing but includes, namespaces and other chunks.  In the text
+# stays their name, with the page.  \printhere on a line before such a chunk keeps
+# it; \printlater sends back one of the library's.
+BEGIN { while ((getline s < plain) > 0) survey(s); close(plain)
         for (r in root) if (root[r] == "text") reach(r, "text")
         for (r in root) if (root[r] == "back") reach(r, "back") }
-function survey(s,   n) {
+function survey(s,   m) {
   if (s ~ /^@file /) file = substr(s, 7)
-  else if (s ~ /^@begin code/) { number = substr(s, 13); stay[file, number] = here; here = 0 }
-  else if (s ~ /^@text \\printhere/) here = 1
+  else if (s ~ /^@begin code/) { number = substr(s, 13); stay[file, number] = here; here = ""; incode = 1; plumbing[file, number] = 1 }
+  else if (s ~ /^@end code/) incode = 0
+  else if (match(s, /^@text \\print(here|later)/, m)) here = m[1]
   else if (s ~ /^@defn /) { name = substr(s, 7); of[file, number] = name
     if (name ~ /^\[\[/) root[name] = name ~ /^\[\[(bench|figures|tests\/[a-z_]*_(test|must_fail)\.)/ ? "back" : "text" }
+  else if (incode && s ~ /^@text/) { if (s !~ /^@text ? *(#(include|pragma)|namespace|\}  \/\/|\/\/ |$)/) plumbing[file, number] = 0 }
   else if (s ~ /^@use /) uses[name] = uses[name] SUBSEP substr(s, 6)
 }
 function reach(c, where,   n, u, i) {      # a chunk of the text is never moved
@@ -20,6 +24,8 @@ function reach(c, where,   n, u, i) {      # a chunk of the text is never moved
   place[c] = where; n = split(uses[c], u, SUBSEP)
   for (i = 2; i <= n; i++) reach(u[i], where)
 }
+function back(f, n) {
+  return stay[f, n] != "here" && (stay[f, n] == "later" || plumbing[f, n] || place[of[f, n]] == "back") }
 function put(s) {
   print (to == "body" ? s : "%") > body; print (to == "answers" ? s : "%") > answers; print (to == "checks" ? s : "%") > checks }
 { if ((i = index($0, "\\nwfilename{")) > 0) {
@@ -29,7 +35,7 @@ function put(s) {
     body = dir "/" f ".tex"; answers = dir "/answers-" f ".tex"; checks = dir "/checks-" f ".tex" } }
 /^\\nwixlogsorted/ { ix = ix $0 "\n"; next }
 /\\begin\{answer\}/ { to = "answers" }
-to == "body" && match($0, /\\nwbegincode\{([0-9]+)\}/, m) && place[of[nw, m[1]]] == "back" && !stay[nw, m[1]] {
+to == "body" && match($0, /\\nwbegincode\{([0-9]+)\}/, m) && back(nw, m[1]) {
   before = substr($0, 1, RSTART - 1); after = substr($0, RSTART)
   i = index(after, "\\moddef{"); j = index(after, "}\\endmoddef"); k = index(after, "}\\plusendmoddef"); if (k && (!j || k < j)) j = k
   print before "\\codepointer{" substr(after, i + 8, j - i - 8) "}%" > body
