@@ -20,12 +20,13 @@ CXX    ?= g++
 ifeq ($(origin CXX),default)
 CXX    := g++
 endif
-OPT    ?= -O2
+OPT    ?= -O1
 WARN   := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-maybe-uninitialized
 STD    := -std=c++20
 EIGEN  := -isystem /usr/include/eigen3
 INC    := -Ibuild/src/include -Ibuild/src/tests $(EIGEN)
-# Checks see plain -O2; benchmarks may use all that this processor has.
+# Checks and figure programs see plain -O1, which compiles sooner; benchmarks may
+# use all that this processor has.
 FLAGS_tests   := $(STD) $(OPT) $(WARN) $(INC) -DBOOST_TEST_DYN_LINK
 FLAGS_figures := $(STD) $(OPT) $(WARN) $(INC)
 FLAGS_bench   := $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(INC)
