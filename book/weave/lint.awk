@@ -42,7 +42,7 @@ BEGIN {
   next
 }
 # ---- a line of prose ---------------------------------------------------------
-function doc(s,   m, e) {
+function doc(s,   m, t) {
   if (s ~ /^[ ]*%/) return
   gsub(/\\%/, "", s); sub(/%.*/, "", s)
   if (match(s, "\\\\begin\\{(" stamped ")\\}", m)) { env = m[1]; at = line; ok = 0 }
@@ -51,6 +51,10 @@ function doc(s,   m, e) {
   if (env != "" && s ~ "\\\\end\\{" env "\\}") {
     if (!ok) complain(file, at, env " without \\verifiedby{suite/case} or \\unverified{reason}")
     env = "" }
+  t = s
+  while (match(t, /\\label\{([^}]*)\}/, m)) {
+    if (m[1] in labels) here("label " m[1] " stands at " labels[m[1]] " too")
+    t = substr(t, RSTART + RLENGTH) }
   collect(s, "\\\\label\\{([^}]*)\\}", labels)
   collect(s, "\\\\[cC]?(ref|pageref|eqref|cref|Cref|crefrange|autoref|nameref|begin\\{answer\\})\\{([^}]*)\\}", refs)
   collect(s, "\\\\cite[a-z]*\\*?(\\[[^]]*\\])*\\{([^}]*)\\}", cites)

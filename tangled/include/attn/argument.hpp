@@ -1,0 +1,43 @@
+// include/attn/argument.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+#pragma once
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace attn {
+namespace detail {
+template <class... P>
+std::string sentence(const P&... pieces) {
+  std::ostringstream s;
+  (s << ... << pieces);
+  return s.str();
+}
+}  // namespace detail
+
+// refuse bad arguments with a sentence
+/// Throws std::invalid_argument unless ok; the message is put together
+/// from the pieces only then.  Name the function and the argument first.
+template <class... P>
+void require(bool ok, const P&... pieces) {
+  if (!ok) throw std::invalid_argument(detail::sentence(pieces...));
+}
+
+/// Throws std::domain_error unless ok: right shapes, wrong values.
+template <class... P>
+void require_domain(bool ok, const P&... pieces) {
+  if (!ok) throw std::domain_error(detail::sentence(pieces...));
+}
+// print the extents of an argument
+/// Extents of a matrix, vector or tensor as text: "4x3".
+template <class X>
+std::string shape(const X& x) {
+  if constexpr (requires { x.rows(); }) {
+    return detail::sentence(x.rows(), 'x', x.cols());
+  } else {
+    std::string s;
+    for (const auto n : x.dim)
+      s += (s.empty() ? "" : "x") + std::to_string(n);
+    return s.empty() ? "scalar" : s;
+  }
+}
+}  // namespace attn

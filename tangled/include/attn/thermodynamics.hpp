@@ -1,0 +1,241 @@
+// include/attn/thermodynamics.hpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+#pragma once
+#include "attn/autodiff.hpp"
+#include "attn/gibbs.hpp"
+#include <array>
+#include <vector>
+
+namespace attn {
+// compare two sets of weights
+/// q log(q/p) + p - q >= 0, the term of the relative entropy.
+template <class S>
+S relative_surprise(const S& q, const S& p) {
+  using std::log;
+  return q == S(0) ? p : S(q * log(S(q / p)) + (p - q));
+}
+// compare two sets of weights
+/// Relative entropy KL(q_i || p_i) per row (def. kl), both n_q x n_k.
+/// Throws std::invalid_argument for unequal shapes and std::domain_error
+/// unless rows are distributions or zero.
+template <class Dq, class Dp>
+Vector<ScalarOf<Dq>> kl(const Expr<Dq>& q_,
+                               const Expr<Dp>& p_) {
+  using S = ScalarOf<Dq>;
+  const ScoreRows<S> q(q_), p(p_);
+  require(q.rows() == p.rows() && q.cols() == p.cols(),
+          "kl: q is ", shape(q), " but p is ", shape(p));
+  require_distributions<S>("kl: q", q);
+  require_distributions<S>("kl: p", p);
+  Vector<S> y = Vector<S>::Zero(q.rows());
+  for (Index i = 0; i < q.rows(); ++i)
+    for (Index j = 0; j < q.cols(); ++j)
+      y(i) += relative_surprise(S(q(i, j)), S(p(i, j)));
+  return y;
+}
+// compute energies of a row
+/// Free energy F = -T log Z per query (eq. free-energy), in units of the
+/// scores; +infinity for an empty row.  Throws std::domain_error for a bad T.
+template <class D>
+auto free_energy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
+  return each_row("free_energy", scores, T, [&](const auto& e, auto) {
+    using std::log1p;
+    return ScalarOf<D>(-e.m - T * log1p(e.rest));
+  });
+}
+
+// compute energies of a row
+/// Mean energy U = -<S> per query (eq. free-energy), in units of the scores;
+/// +infinity for an empty row.  Throws std::domain_error for a bad T.
+template <class D>
+auto expected_energy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
+  return each_row("expected_energy", scores, T, [&](const auto& e, auto) {
+    return ScalarOf<D>(-e.m + T * e.mean());
+  });
+}
+// compute energies of a row
+/// Heat capacity C = dU/dT = Var(S)/T^2 per query (thm. response), a pure
+/// number; 0 for an empty row.  Throws std::domain_error for a bad T.
+template <class D>
+auto heat_capacity(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  return each_row("heat_capacity", scores, T, [&](const auto& e, auto s) {
+    const S mean = e.mean();
+    S C(0);
+    for (const S& sj : s) {
+      const S w = boltzmann_factor(sj, e.m, T);
+      if (w == S(0)) continue;
+      const S x = (e.m - sj) / T - mean;
+      C += w * x * x;
+    }
+    return S(C / (S(1) + e.rest));
+  });
+}
+// measure the gap of duality
+/// The conjugate -T H(q) of T log Z per row; +infinity where q is not a
+/// distribution.  Throws std::domain_error for a bad T.
+template <class D>
+Vector<ScalarOf<D>> legendre_dual(
+    const Expr<D>& q, const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  require_temperature("legendre_dual", T);
+  const ScoreRows<S> rows(q);
+  Vector<S> y(q.rows());
+  for (Index i = 0; i < y.size(); ++i)
+    y(i) = is_distribution(rows, i, S(1)) ? S(-T * entropy(rows.row(i))(0))
+                                          : S(HUGE_VAL);
+  return y;
+}
+// measure the gap of duality
+/// Fenchel-Young gap T KL(q_i || A(s_i)) >= 0 per row (eq. fenchel-young),
+/// in units of the scores; scores and q are n_q x n_k.  Throws
+/// std::invalid_argument for unequal shapes, std::domain_error for a bad T
+/// or rows of q that are not distributions.
+template <class D, class Dq>
+Vector<ScalarOf<D>> fenchel_young(
+    const Expr<D>& scores, const Expr<Dq>& q,
+    const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  require(q.rows() == scores.rows() && q.cols() == scores.cols(),
+          "fenchel_young: scores are ", shape(scores), " but q is ", shape(q));
+  Vector<S> y = -entropy(q);
+  const Matrix<S> logA = log_softmax(scores, T);
+  for (Index i = 0; i < q.rows(); ++i)
+    for (Index j = 0; j < q.cols(); ++j)
+      if (!(q(i, j) == S(0))) y(i) -= q(i, j) * logA(i, j);
+  return T * y;
+}
+// differentiate the weights
+/// Jacobian dA_j/ds_k = (delta_jk A_j - A_j A_k)/T of one row (thm.
+/// response); n x n.  Throws std::domain_error for a bad T,
+/// std::invalid_argument unless A is one row.
+template <class D>
+Matrix<ScalarOf<D>> softmax_jacobian(
+    const Expr<D>& A, const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  require(A.rows() == 1, "softmax_jacobian: A is ", shape(A), ", not one row");
+  require_temperature("softmax_jacobian", T);
+  const RowVector<S> p = A.row(0);
+  Matrix<S> J = -p.transpose() * p;
+  J.diagonal() += p.transpose();
+  return J / T;
+}
+// differentiate the weights
+/// Cotangent of the scores, A (dA - sum_k A_k dA_k)/T per row; all n_q x n_k.
+/// Throws std::invalid_argument for unequal shapes, std::domain_error for a
+/// bad T.
+template <class D, class Dd>
+Matrix<ScalarOf<D>> softmax_vjp(
+    const Expr<D>& A_, const Expr<Dd>& dA_,
+    const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  require_temperature("softmax_vjp", T);
+  require(A_.rows() == dA_.rows() && A_.cols() == dA_.cols(),
+          "softmax_vjp: A is ", shape(A_), " but dA is ", shape(dA_));
+  const Matrix<S> A = A_, dA = dA_;
+  const Vector<S> mean = A.cwiseProduct(dA).rowwise().sum();
+  return A.cwiseProduct(dA.colwise() - mean) / T;
+}
+// nest dual numbers to order $n$
+/// Dual<Dual<...<S>>>, n times.
+template <class S, int n>
+struct Nested {
+  using type = Dual<typename Nested<S, n - 1>::type>;
+};
+template <class S>
+struct Nested<S, 0> {
+  using type = S;
+};
+
+// nest dual numbers to order $n$
+/// x + e_1 + ... + e_n, the seed of n successive derivatives.
+template <int n, class S>
+typename Nested<S, n>::type seeded(const S& x) {
+  if constexpr (n == 0) return x;
+  else return {seeded<n - 1>(x), typename Nested<S, n - 1>::type(1.0)};
+}
+
+/// The k-th derivative out of an n-fold dual number.
+template <int n, class S>
+S derivative_part(const typename Nested<S, n>::type& y, int k) {
+  if constexpr (n == 0) return y;
+  else return derivative_part<n - 1, S>(k > 0 ? y.d : y.v, k - 1);
+}
+// compute cumulants by differentiation
+/// log Z of one row at inverse temperature beta, any sign and any scalar.
+template <class S, class B>
+B log_partition_at(std::span<const S> s, const B& beta) {
+  using std::exp, std::log1p;
+  const auto [m, top] = ground_state(s);
+  B rest(0.0);
+  for (Index j = 0; j < std::ssize(s); ++j) {
+    const S& sj = s[std::size_t(j)];
+    if (j != top && !is_forbidden(sj)) rest += exp(beta * B(sj - m));
+  }
+  return beta * B(m) + log1p(rest);
+}
+// compute cumulants by differentiation
+/// log Z and the cumulants kappa_1..kappa_n of one row of scores at inverse
+/// temperature beta (any sign): result[k] is the k-th derivative of log Z.
+/// Throws std::invalid_argument unless s is one row with a finite score.
+template <int n, class D>
+auto cumulants(const Expr<D>& s, const ScalarOf<D>& beta) {
+  using S = ScalarOf<D>;
+  const ScoreRows<S> rows(s);
+  require(s.rows() == 1 && s.cols() > 0 &&
+              !is_forbidden(ground_state(row_span(rows, 0)).m),
+          "cumulants: s is ", shape(s), ", not a row with a finite score");
+  const auto logZ = log_partition_at(row_span(rows, 0), seeded<n>(beta));
+  std::array<S, n + 1> kappa;
+  for (int k = 0; k <= n; ++k)
+    kappa[std::size_t(k)] = derivative_part<n, S>(logZ, k);
+  return kappa;
+}
+// sweep over temperatures
+/// Thermodynamics of scores at several temperatures: A[t] is n_q x n_k;
+/// F, U, H, C have one row per temperature and one column per query.
+template <class S>
+struct Sweep {
+  std::vector<S> T;
+  std::vector<Matrix<S>> A;
+  Matrix<S> F, U, H, C;
+};
+// sweep over temperatures
+/// Weights, free energy, mean energy, entropy and heat capacity of scores
+/// (n_q x n_k) at each temperature.  Throws std::domain_error for a bad T.
+template <class D>
+auto temperature_sweep(const Expr<D>& scores,
+                       const std::vector<ScalarOf<D>>& temperatures) {
+  using S = ScalarOf<D>;
+  const Index n = std::ssize(temperatures);
+  const Matrix<S> none(n, scores.rows());
+  Sweep<S> y{temperatures, {}, none, none, none, none};
+  for (Index t = 0; t < n; ++t) {
+    const S& T = temperatures[std::size_t(t)];
+    y.A.push_back(gibbs(scores, T));
+    y.F.row(t) = free_energy(scores, T).transpose();
+    y.U.row(t) = expected_energy(scores, T).transpose();
+    y.H.row(t) = gibbs_entropy(scores, T).transpose();
+    y.C.row(t) = heat_capacity(scores, T).transpose();
+  }
+  return y;
+}
+// measure what a layer knows
+/// Mutual information of query and key for weights A (n_q x n_k), queries
+/// uniform, in nats (prop. mutual); empty rows are left out, 0 if all are.
+/// Throws std::domain_error unless rows are distributions or zero.
+template <class D>
+ScalarOf<D> mutual_information(const Expr<D>& weights) {
+  using S = ScalarOf<D>;
+  const ScoreRows<S> A(weights);
+  require_distributions<S>("mutual_information", A);
+  RowVector<S> mean = RowVector<S>::Zero(A.cols());
+  S rows(0), I(0);
+  for (Index i = 0; i < A.rows(); ++i)
+    if (!A.row(i).isZero(S(0))) mean += A.row(i), rows += S(1);
+  if (rows == S(0)) return I;
+  mean /= rows;
+  for (Index i = 0; i < A.rows(); ++i)
+    if (!A.row(i).isZero(S(0))) I += kl(A.row(i), mean)(0);
+  return I / rows;
+}
+}  // namespace attn

@@ -1,0 +1,543 @@
+// tests/attention_test.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include <random>
+#include "attn/attention.hpp"
+#include "attn/autodiff.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+BOOST_AUTO_TEST_SUITE(bilinear)
+const double inf = std::numeric_limits<double>::infinity();
+// prepare the checks of attention
+// change the basis of vectors and covectors
+template <class S>
+struct Basis {
+  Matrix<S> P, R;
+  explicit Basis(const Matrix<S>& p) : P(p), R(p.inverse()) {}
+  auto vector(const Tensor<S, up>& v) const {
+    return eq<R"(\tilde v^a = R^a{}_b v^b)">(view<up, dn>(R), v);
+  }
+  auto covector(const Tensor<S, dn>& u) const {
+    return eq<R"(\tilde u_a = P^b{}_a u_b)">(view<up, dn>(P), u);
+  }
+  auto form(const Tensor<S, dn, dn>& g) const {
+    const auto p = view<up, dn>(P);
+    return eq<R"(\tilde g_{ab} = P^c{}_a P^d{}_b g_{cd})">(p, p, g);
+  }
+};
+// draw a metric of each kind
+template <class S>
+std::vector<Metric<S>> metrics(Index d, std::uint64_t seed) {
+  using M = Metric<S>;
+  const Matrix<double> W = gaussian<double>(d + 2, d, seed);
+  Matrix<double> G = W.transpose() * W;
+  G = ((G + G.transpose()) / 2 + Matrix<double>::Identity(d, d)).eval();
+  const Vector<double> D = gaussian<double>(d, 1, seed + 1).array().exp();
+  const Matrix<S> U = gaussian<S>(1 + d / 3, d, seed + 2);
+  return {M::identity(d), M::scaled(d, S(0.3)), M::diagonal(lift<S>(D)),
+          M::low_rank(lift<S>(D), U), M::full(lift<S>(G))};
+}
+// draw layers of random shape and scale
+template <class S>
+struct Layer {
+  Matrix<S> Q, K, V;
+};
+template <class S>
+Layer<S> draw_layer(std::uint64_t seed) {
+  std::mt19937_64 bits(seed);
+  const auto extent = [&] { return Index(1 + bits() % 24); };
+  const Index n = extent(), m = extent(), d = extent(), c = extent();
+  const double size = std::pow(10.0, double(bits() % 4) / 2 - 0.5);
+  const Matrix<double> Q = size * gaussian<double>(n, d, seed);
+  const Matrix<double> K = size * gaussian<double>(m, d, seed + 1);
+  return {lift<S>(Q), lift<S>(K), gaussian<S>(m, c, seed + 2)};
+}
+template <class S>
+AttentionBound bound_of(const Layer<S>& x) {
+  return attention_bound(x.Q, x.K, x.V);
+}
+// check the worked examples
+BOOST_AUTO_TEST_CASE(worked_example) {
+  const Matrix<double> Q{{1, 0}, {0, 1}}, K{{1, 0}, {0, 1}, {1, 1}},
+      V{{2, 0}, {0, 2}, {1, 1}};
+  const auto [O, A, S, logZ] = attention(Q, K, V);
+  const quad x = exp(1 / sqrt(quad(2))), Z = 2 * x + 1;
+  const Matrix<quad> A0{{x / Z, 1 / Z, x / Z}, {1 / Z, x / Z, x / Z}};
+  const quad o1 = 3 * x / Z, o2 = (x + 2) / Z;
+  const Matrix<quad> O0{{o1, o2}, {o2, o1}};
+  verify(A, A0, Matrix<double>::Constant(2, 3, 8 * 0x1p-53));
+  verify(O, O0, Matrix<double>::Constant(2, 2, 16 * 0x1p-53));
+  verify(std::abs(std::exp(logZ(0)) - to_double(Z)), 1e-14);
+  fact("x", to_double(x), 7);
+  fact("Z", to_double(Z), 7);
+  fact("a1", A(0, 0), 6), fact("a2", A(0, 1), 6);
+  fact("o1", O(0, 0), 7), fact("o2", O(0, 1), 6);
+}
+// check the worked examples
+BOOST_AUTO_TEST_CASE(second_example) {
+  const Matrix<double> Q{{1, 0}, {0, 1}}, K{{1, 0}, {0.5, 0.5}, {0, 1}};
+  const auto O = attention(Q, K, K).O;
+  const quad y = exp(1 / sqrt(quad(8))), Z = y * y + y + 1;
+  const quad o1 = (y * y + y / 2) / Z, o2 = (y / 2 + 1) / Z;
+  const Matrix<quad> O0{{o1, o2}, {o2, o1}};
+  verify(O, O0, Matrix<double>::Constant(2, 2, 16 * 0x1p-53));
+  fact("o1", O(0, 0), 6), fact("o2", O(0, 1), 6);
+}
+// check permutation equivariance
+template <class S>
+Matrix<S> shuffle_rows(const Matrix<S>& X, const std::vector<Index>& order) {
+  return X(order, Eigen::all);
+}
+Matrix<Fp> output_from_exponentials(const Matrix<Fp>& E,
+                                    const Matrix<Fp>& V) {
+  const Vector<Fp> Z = E.rowwise().sum();
+  return average(Matrix<Fp>(Z.cwiseInverse().asDiagonal() * E), V);
+}
+BOOST_AUTO_TEST_CASE(equivariance_over_the_field) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index n = Index(1 + seed % 5), m = Index(1 + seed % 8);
+    const Matrix<Fp> E = gaussian<Fp>(n, m, seed), V = gaussian<Fp>(m, 3, 7);
+    const auto pi = permutation(n, seed + 1), sigma = permutation(m, seed + 2);
+    const Matrix<Fp> moved = E(pi, sigma);
+    verify_exact(output_from_exponentials(moved, shuffle_rows(V, sigma)),
+                 shuffle_rows(output_from_exponentials(E, V), pi), 2 * m + 1);
+  }
+}
+// check permutation equivariance
+BOOST_AUTO_TEST_CASE(equivariance_in_double) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto x = draw_layer<double>(seed);
+    const auto pi = permutation(x.Q.rows(), seed + 1);
+    const auto sigma = permutation(x.K.rows(), seed + 2);
+    const auto here = attention(x.Q, x.K, x.V);
+    const auto there = attention(shuffle_rows(x.Q, pi),
+        shuffle_rows(x.K, sigma), shuffle_rows(x.V, sigma));
+    const Matrix<double> b = bound_of(x).O;
+    verify(there.O, shuffle_rows(here.O, pi),
+           Matrix<double>(2 * shuffle_rows(b, pi)));
+  }
+}
+// check the convex hull
+BOOST_AUTO_TEST_CASE(outputs_in_the_hull) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto x = draw_layer<double>(seed);
+    const Matrix<quad> V = lift<quad>(x.V);
+    const auto O = attention(lift<quad>(x.Q), lift<quad>(x.K), V).O;
+    const Vector<quad> w = gaussian<quad>(V.cols(), 1, seed + 5);
+    const Vector<quad> o = O * w, v = V * w;
+    const double size = 1e-31 * (1 + to_double(v.cwiseAbs().maxCoeff()));
+    verify(std::max(0.0, to_double(o.maxCoeff() - v.maxCoeff())), size);
+    verify(std::max(0.0, to_double(v.minCoeff() - o.minCoeff())), size);
+    verify(std::max(0.0, to_double(O.rowwise().norm().maxCoeff() -
+                                   V.rowwise().norm().maxCoeff())), size);
+  }
+}
+// check scores and weights
+BOOST_AUTO_TEST_CASE(scores_by_definition) {
+  for (const auto& [n, m, p, q] : {std::array{3, 4, 2, 5}, {1, 1, 1, 1},
+                                   {5, 2, 6, 3}, {2, 7, 4, 4}}) {
+    const Matrix<Fp> Q = gaussian<Fp>(n, p, 1), K = gaussian<Fp>(m, q, 2);
+    const Matrix<Fp> M = gaussian<Fp>(p, q, 3);
+    const auto S = eq<"S^{ij} = Q^{ia} M_{ab} K^{jb}">(  // eq:form-scores
+        view<up, up>(Q), view<dn, dn>(M), view<up, up>(K));
+    verify_exact(scores(Q, K, Bilinear<Fp>{M}), Matrix<Fp>(S.mat()), 3);
+    verify_exact(S(n - 1, m - 1), inner<Bilinear<Fp>>(
+        Q.row(n - 1).transpose(), K.row(m - 1).transpose(), {M}), 3);
+  }
+}
+BOOST_AUTO_TEST_CASE(scores_of_each_kind) {
+  for (const Index d : {1, 3, 8})
+    for (const auto& g : metrics<quad>(d, 21)) {
+      const Matrix<quad> Q = gaussian<quad>(4, d, 1);
+      const Matrix<quad> K = gaussian<quad>(3, d, 2);
+      const Matrix<quad> S = Q * g.dense() * K.transpose();
+      verify(to_double((scores(Q, K, g) - S).norm()), 1e-30);
+    }
+}
+// check scores and weights
+BOOST_AUTO_TEST_CASE(standard_scores_are_scaled_products) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto x = draw_layer<double>(seed);
+    const quad c = 1 / sqrt(quad(double(x.Q.cols())));
+    const Matrix<quad> S = c * lift<quad>(x.Q) * lift<quad>(x.K).transpose();
+    verify(scores(x.Q, x.K), S, bound_of(x).S);
+  }
+}
+// check scores and weights
+BOOST_AUTO_TEST_CASE(weights_by_definition) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const double size = std::pow(10.0, double(seed % 5) - 1);
+    const Matrix<double> S =
+        size * gaussian<double>(Index(1 + seed % 6), Index(1 + seed % 9), seed);
+    const Matrix<quad> E = lift<quad>(S).array().exp();
+    const Vector<quad> Z = E.rowwise().sum();
+    const auto [A, logZ] = weigh(S);
+    const Matrix<quad> truth = Z.cwiseInverse().asDiagonal() * E;
+    verify(A, truth, softmax_bound(S, 0 * S));
+    for (Index i = 0; i < S.rows(); ++i)
+      verify(to_double(abs(quad(logZ(i)) - log(Z(i)))),
+             gamma(S.cols() + 6, 0x1p-53) *
+                 (1 + S.row(i).cwiseAbs().maxCoeff()));
+  }
+}
+// check scores and weights
+BOOST_AUTO_TEST_CASE(shift_of_a_row_is_not_seen) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Matrix<double> S = 8 * uniform<double>(3, 6, seed);
+    const double c = double(Index(seed) - 25) * 4096;
+    const Matrix<double> rounded = (S.array() + c) - c;
+    const Matrix<double> T = rounded.array() + c;
+    verify((softmax(T) - softmax(rounded)).norm(), 0);
+    verify(std::max(0.0, -softmax(S).minCoeff()), 0);
+    verify((softmax(S).rowwise().sum().array() - 1).abs().maxCoeff(),
+           gamma(14, 0x1p-53));
+  }
+}
+// check the edges of the softmax
+BOOST_AUTO_TEST_CASE(forbidden_keys_weigh_nothing) {
+  const RowVector<double> s{{1, -inf, 3, -inf}}, t{{1, 3}};
+  const auto [A, logZ] = weigh(s);
+  verify(std::abs(A(0, 1)) + std::abs(A(0, 3)), 0);
+  verify((RowVector<double>{{A(0, 0), A(0, 2)}} - softmax(t)).norm(), 0);
+  verify(std::abs(logZ(0) - weigh(t).logZ(0)), 0);
+}
+BOOST_AUTO_TEST_CASE(empty_rows_are_zero) {
+  const Matrix<double> s{{-inf, -inf}, {0, 0}};
+  const auto [A, logZ] = weigh(s);
+  verify((A - Matrix<double>{{0, 0}, {0.5, 0.5}}).norm(), 0);
+  BOOST_TEST(logZ(0) == -inf);
+  const auto none = weigh(Matrix<double>(2, 0));
+  BOOST_TEST((none.A.rows() == 2 && none.logZ(1) == -inf));
+  const Matrix<double> O = average(A, gaussian<double>(2, 3, 1));
+  verify(O.row(0).norm(), 0);
+}
+// check the edges of the softmax
+BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
+  for (const Index j : {0, 1, 2})
+    for (const double other : {0.5, -inf}) {
+      Matrix<double> s = Matrix<double>::Constant(2, 3, other);
+      s(0, j) = NAN, s(1, 1) = 0;
+      const auto [A, logZ] = weigh(s);
+      BOOST_TEST((A.row(0).array().isNaN().all() && std::isnan(logZ(0))));
+      verify(std::abs(A.row(1).sum() - 1), gamma(5, 0x1p-53));
+    }
+}
+BOOST_AUTO_TEST_CASE(infinite_scores) {
+  const auto one = weigh(RowVector<double>{{1, inf, -inf}});
+  verify((one.A - RowVector<double>{{0, 1, 0}}).norm(), 0);
+  BOOST_TEST(one.logZ(0) == inf);
+  BOOST_TEST(softmax(RowVector<double>{{inf, inf, 0}}).array().isNaN().all());
+  verify(std::abs(softmax(RowVector<double>{{1e300, -1e300}})(0) - 1), 0);
+}
+// check the shapes of attention
+BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit) {
+  const auto m = [](Index n, Index d) { return gaussian<double>(n, d, 1); };
+  using invalid = std::invalid_argument;
+  BOOST_CHECK_EXCEPTION(scores(m(2, 3), m(4, 5)), invalid,
+                        says("scores: Q is 2x3 but K is 4x5"));
+  BOOST_CHECK_EXCEPTION(scores(m(2, 3), m(4, 5), Bilinear<double>{m(3, 4)}),
+                        invalid, says("K is 4x5 but the form is 3x4"));
+  BOOST_CHECK_EXCEPTION(attention(m(2, 3), m(4, 3), m(5, 1)), invalid,
+                        says("attention: K is 4x3 but V is 5x1"));
+  BOOST_CHECK_EXCEPTION(scores(m(2, 0), m(4, 0)), invalid, says("d >= 1"));
+  BOOST_CHECK_EXCEPTION(average(m(2, 3), m(4, 1)), invalid, says("average"));
+  BOOST_CHECK_EXCEPTION(inner<Bilinear<double>>(Vector<double>::Ones(2),
+      Vector<double>::Ones(3), {m(3, 3)}), invalid, says("inner: u has 2"));
+}
+// check the shapes of attention
+BOOST_AUTO_TEST_CASE(empty_shapes_are_legal) {
+  const auto m = [](Index n, Index d) { return gaussian<double>(n, d, 1); };
+  BOOST_TEST(attention(m(0, 3), m(4, 3), m(4, 2)).O.cols() == 2);
+  BOOST_TEST(attention(m(2, 3), m(4, 3), m(4, 0)).O.rows() == 2);
+  const auto x = attention(m(2, 3), m(0, 3), m(0, 5));
+  verify(x.O.norm(), 0);
+  BOOST_TEST((x.O.cols() == 5 && x.logZ(1) == -inf));
+  const auto g = Metric<double>::scaled(0, 1.0);
+  const Matrix<double> A = attention(m(2, 0), m(4, 0), m(4, 1), g).A;
+  verify((A.array() - 0.25).abs().maxCoeff(), 0);
+}
+// check the shapes of attention
+BOOST_AUTO_TEST_CASE(takes_blocks_and_columns) {
+  const Matrix<double> X = gaussian<double>(9, 12, 4);
+  const Eigen::MatrixXd columns = X.middleCols(3, 4);
+  const Matrix<double> Q = X.middleCols(3, 4), K = X.bottomLeftCorner(5, 4),
+                       V = X.topRightCorner(5, 3);
+  const Matrix<double> O = attention(Q, K, V).O;
+  verify((attention(columns, X.bottomLeftCorner(5, 4),
+                    X.topRightCorner(5, 3)).O - O).norm(), 0);
+  verify((attention(Q + 0 * Q, 1 * K, V).O - O).norm(), 0);
+}
+// check the variance of scores
+BOOST_AUTO_TEST_CASE(score_variance) {
+  for (const Index d : {16, 64, 256}) {
+    const Index n = 10000;
+    const Matrix<double> q = gaussian<double>(n, d, 1);
+    const Matrix<double> k = gaussian<double>(n, d, 2);
+    const Vector<double> s = q.cwiseProduct(k).rowwise().sum();
+    const double D = double(d), N = double(n), v = s.squaredNorm() / N;
+    verify(std::abs(s.mean()), 4 * std::sqrt(D / N));
+    verify(std::abs(v - D), 4 * std::sqrt((2 * D * D + 6 * D) / N));
+    fact("v" + std::to_string(d), v, 4);
+  }
+}
+// check the variance of scores
+BOOST_AUTO_TEST_CASE(equal_query_and_key) {
+  for (const Index d : {16, 64, 256}) {
+    const Index n = 4000;
+    const Matrix<double> q = gaussian<double>(n, d, 3);
+    const Vector<double> s = q.rowwise().squaredNorm() / std::sqrt(double(d));
+    const double se = std::sqrt(2.0 / double(n));  // sqrt(2d/n) / sqrt(d)
+    verify(std::abs(s.mean() - std::sqrt(double(d))), 4 * se);
+    fact("m" + std::to_string(d), s.mean(), 3);
+  }
+}
+// check the size of the Jacobian
+double jacobian_size(const Matrix<double>& a) {
+  const double p2 = a.squaredNorm(), p3 = a.array().cube().sum();
+  return std::sqrt(std::max(0.0, p2 - 2 * p3 + p2 * p2));
+}
+BOOST_AUTO_TEST_CASE(jacobian_norm) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Matrix<double> s =
+        double(seed % 4) * gaussian<double>(1, Index(1 + seed % 9), seed);
+    const Matrix<double> a = softmax(s);
+    Matrix<double> J = -a.transpose() * a;
+    J.diagonal() += a.transpose();
+    const double norm2 = J.squaredNorm(), ours = jacobian_size(a);
+    verify(std::abs(norm2 - ours * ours), 40 * 0x1p-53);
+    verify(std::max(0.0, norm2 - 0.25), 1e-15);
+  }
+}
+// check the size of the Jacobian
+BOOST_AUTO_TEST_CASE(jacobian_at_initialisation) {
+  for (const Index d : {16, 64, 256, 1024}) {
+    std::vector<double> raw, scaled;
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      const Matrix<double> Q = gaussian<double>(40, d, seed);
+      const Matrix<double> K = gaussian<double>(64, d, seed + 50);
+      const auto one = Metric<double>::identity(d);
+      const Matrix<double> A = softmax(scores(Q, K, one));
+      const Matrix<double> B = softmax(scores(Q, K));
+      for (Index i = 0; i < 40; ++i) {
+        raw.push_back(jacobian_size(A.row(i)));
+        scaled.push_back(jacobian_size(B.row(i)));
+      }
+    }
+    std::ranges::sort(raw), std::ranges::sort(scaled);
+    fact("raw" + std::to_string(d), raw[240], 2);
+    fact("scaled" + std::to_string(d), scaled[240], 2);
+    verify(std::abs(scaled[240] - 0.18), 0.02);
+    if (d == 16) verify(std::max(0.0, scaled[240] - raw[240]), 0);
+    if (d == 1024) verify(raw[240], 0.01 * scaled[240]);
+  }
+}
+// check the entropy deficit
+Vector<double> deficits(const Matrix<double>& S) {
+  const auto [A, logZ] = weigh(S);
+  const double logn = std::log(double(S.cols()));
+  return logn - (logZ - A.cwiseProduct(S).rowwise().sum()).array();
+}
+double deficit_theory(double v, double n) {
+  return v / 2 - ((v - 0.5) * std::exp(v) + 0.5) / n;
+}
+void within_four_errors(const Vector<double>& x, double mean, double extra) {
+  const double var = (x.array() - x.mean()).square().mean();
+  verify(std::abs(x.mean() - mean),
+         4 * std::sqrt(var / double(x.size() - 1)) + extra);
+}
+// check the entropy deficit
+BOOST_AUTO_TEST_CASE(deficit_of_gaussian_scores) {
+  for (const Index n : {64, 1024, 16384})
+    for (const double sigma : {0.5, 1.0}) {
+      const Matrix<double> S = sigma * gaussian<double>((1 << 20) / n, n, 7);
+      const Vector<double> x = deficits(S);
+      const double v = sigma * sigma, theory = deficit_theory(v, double(n));
+      within_four_errors(x, theory, 4 * std::pow(theory - v / 2, 2));
+      if (sigma < 1) continue;
+      fact("n" + std::to_string(n), x.mean(), 3);
+      fact("t" + std::to_string(n), theory, 3);
+    }
+}
+// check the entropy deficit
+BOOST_AUTO_TEST_CASE(deficit_of_a_layer) {
+  const Index d = 64, n = 4096;
+  const Matrix<double> Q = gaussian<double>(100, d, 1);
+  const Matrix<double> K = gaussian<double>(n, d, 2);
+  const Vector<double> x = deficits(scores(Q, K));
+  const Vector<double> v = Q.rowwise().squaredNorm() / double(d);
+  for (Index i = 0; i < x.size(); ++i) {  // Var(Y/X - log X), delta method
+    const double s = v(i), e = std::exp(s);
+    const double var = (s + 1) * (s + 1) * (e - 1) -
+                       2 * (s + 1) * (2 * s * e - s) +
+                       (s + 4 * s * s) * e - s * s;
+    verify(std::abs(x(i) - deficit_theory(s, double(n))),
+           6 * std::sqrt(var / double(n)));
+  }
+  fact("mean", x.mean(), 3);
+}
+// check the entropy deficit
+BOOST_AUTO_TEST_CASE(deficit_of_uniform_scores) {
+  for (const double b : {0.5, 2.0, 6.0}) {
+    const Matrix<double> S = b * uniform<double>(100, 8192, 3);
+    const double limit = b / std::tanh(b) - 1 - std::log(std::sinh(b) / b);
+    within_four_errors(deficits(S), limit, b * b / 8192);
+  }
+}
+// check the forward error bound
+template <class S>
+void forward_error(std::uint64_t seed) {
+  const auto x = draw_layer<S>(seed);
+  const auto [O, A, scores, logZ] = attention(x.Q, x.K, x.V);
+  const auto truth =
+      attention(lift<quad>(x.Q), lift<quad>(x.K), lift<quad>(x.V));
+  const AttentionBound b = bound_of(x);
+  verify(scores, truth.S, b.S);
+  verify(A, truth.A, b.A);
+  verify(O, truth.O, b.O);
+}
+BOOST_AUTO_TEST_CASE(forward_error_in_double) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed)
+    forward_error<double>(seed);
+}
+BOOST_AUTO_TEST_CASE(forward_error_in_float) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed)
+    forward_error<float>(seed);
+}
+// check the forward error bound
+BOOST_AUTO_TEST_CASE(enormous_scores) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<double> Q = 300 * gaussian<double>(4, 8, seed);
+    const Matrix<double> K = 300 * gaussian<double>(6, 8, seed + 30);
+    const Matrix<double> V = gaussian<double>(6, 2, seed + 60);
+    const auto truth =
+        attention(lift<quad>(Q), lift<quad>(K), lift<quad>(V));
+    verify(attention(Q, K, V).O, truth.O, attention_bound(Q, K, V).O);
+  }
+}
+BOOST_AUTO_TEST_CASE(scale_before_contraction) {
+  const Index d = 4096;
+  const Matrix<float> Q = Matrix<float>::Constant(1, d, 3e17f);
+  const Matrix<float> K = Matrix<float>::Constant(1, d, 3e17f);
+  BOOST_TEST(std::isinf((Q * K.transpose())(0, 0)));
+  const float S = scores(Q, K)(0, 0);
+  verify(std::abs(double(S) / (9e34 * 64) - 1), gamma(d + 8, 0x1p-24));
+}
+// check the errata on attention
+BOOST_AUTO_TEST_CASE(erratum_05) {
+  const auto mean = [](Index d) {
+    const Matrix<double> q = gaussian<double>(500, d, 9);
+    return q.rowwise().squaredNorm().mean() / std::sqrt(double(d));
+  };
+  fact("m16", mean(16), 3), fact("m1024", mean(1024), 3);
+  refute(mean(1024) - mean(16), 20);
+  for (const Index d : {16, 1024}) {  // independent: does not grow
+    const Matrix<double> q = gaussian<double>(4000, d, 1);
+    const Matrix<double> k = gaussian<double>(4000, d, 2);
+    const double v =
+        q.cwiseProduct(k).rowwise().sum().squaredNorm() / 4000 / double(d);
+    verify(std::abs(v - 1), 4 * std::sqrt((2 + 6 / double(d)) / 4000));
+  }
+}
+// check the errata on attention
+BOOST_AUTO_TEST_CASE(erratum_07) {
+  const Matrix<quad> Q = gaussian<quad>(3, 4, 1), K = gaussian<quad>(5, 4, 2);
+  const Matrix<quad> printed = Q * K.transpose(), S = scores(Q, K);
+  refute(to_double((printed - S).norm() / S.norm()), 0.99);
+  verify(to_double((printed / 2 - S).norm() / S.norm()), 1e-32);
+}
+// check the errata on attention
+BOOST_AUTO_TEST_CASE(erratum_08) {
+  const Matrix<quad> Q{{1, 0}, {0, 1}}, K{{1, 0}, {0, 1}, {1, 1}},
+      V{{2, 0}, {0, 2}, {1, 1}};
+  const auto [O, A, S, logZ] = attention(Q, K, V);
+  Matrix<quad> reading(3, 2), summed = Matrix<quad>::Zero(1, 2);
+  for (Index j = 0; j < 3; ++j) {
+    reading.row(j) = A(0, j) * V.row(j);
+    summed += reading.row(j);
+  }
+  const quad spread = reading.col(0).maxCoeff() - reading.col(0).minCoeff();
+  fact("spread", to_double(spread), 3);
+  refute(to_double(spread), 0.1);
+  verify(to_double((summed - O.row(0)).norm()), 1e-32);
+}
+// check the errata on attention
+BOOST_AUTO_TEST_CASE(erratum_23) {
+  const Matrix<quad> Q = gaussian<quad>(3, 4, 1), K = gaussian<quad>(5, 4, 2);
+  const Matrix<quad> dS = gaussian<quad>(3, 5, 3);
+  const auto g = metrics<quad>(4, 7).back();
+  const Matrix<quad> G = g.dense();
+  const Matrix<quad> truth = gradient([&](const Matrix<Var<quad>>& q) {
+    using V = Var<quad>;
+    const Bilinear<V> form{G.cast<V>()};
+    return V(scores(q, K.cast<V>(), form).cwiseProduct(dS.cast<V>()).sum());
+  }, Q);
+  const auto dQ = eq<R"(\bar Q_{ia} = \bar S_{ij} g_{ab} K^{jb})">(
+      view<dn, dn>(dS), view<dn, dn>(G), view<up, up>(K));
+  verify(to_double((dQ.mat() - truth).norm() / truth.norm()), 1e-31);
+  const Matrix<quad> raised = g.raise(dQ.mat());
+  verify(to_double((raised - dS * K).norm()), 1e-30);
+  const Matrix<quad> printed = dS * K / 2;
+  const double off = to_double((printed - truth).norm() / truth.norm());
+  fact("printed", off, 3);
+  refute(off, 0.1);
+}
+// check the errata on attention
+BOOST_AUTO_TEST_CASE(erratum_33) {
+  const Matrix<quad> two = 2 * Matrix<quad>::Identity(3, 3);
+  const Basis<quad> b(two + gaussian<quad>(3, 3, 21));
+  const Matrix<quad> M = gaussian<quad>(3, 3, 22), X = gaussian<quad>(3, 2, 23);
+  const Tensor<quad, up> q(X.col(0)), k(X.col(1));
+  const Vector<quad> qt = b.vector(q).vec(), kt = b.vector(k).vec();
+  const Matrix<quad> upper = b.R * M * b.R.transpose();
+  const Matrix<quad> lower = b.form({M}).mat();
+  const auto sum = [](const Vector<quad>& x, const Matrix<quad>& m,
+                      const Vector<quad>& y) { return x.dot(m * y); };
+  const quad before = sum(X.col(0), M, X.col(1));
+  const double moved = to_double(abs(sum(qt, upper, kt) - before));
+  fact("moved", moved, 3);
+  refute(moved, 0.1);
+  verify(to_double(abs(sum(qt, lower, kt) - before)), 1e-29);
+}
+// check the answers on attention
+BOOST_AUTO_TEST_CASE(answer_orthonormal_basis) {
+  const auto g = metrics<quad>(5, 3).back();
+  const Matrix<quad> L = cholesky(g.dense());
+  const Matrix<quad> Q = gaussian<quad>(4, 5, 1), K = gaussian<quad>(6, 5, 2);
+  const Matrix<quad> V = gaussian<quad>(6, 2, 3);
+  const auto one = Metric<quad>::identity(5);
+  verify(to_double((attention(Q, K, V, g).O -
+                    attention(Q * L, K * L, V, one).O).norm()), 1e-31);
+}
+// check the answers on attention
+BOOST_AUTO_TEST_CASE(answer_laplace_scores) {
+  const auto scores_of = [](double b, Index n) {
+    const Matrix<double> x = uniform<double>(60, n, 17);
+    return Matrix<double>(x.unaryExpr([b](double t) {
+      return std::copysign(-std::log1p(-std::abs(t)) / b, t);
+    }));
+  };
+  const double b = 4, limit = 2 / (b * b - 1) + std::log1p(-1 / (b * b));
+  within_four_errors(deficits(scores_of(b, 16384)), limit, 1e-4);
+  const double few = deficits(scores_of(0.5, 256)).mean();
+  const double many = deficits(scores_of(0.5, 16384)).mean();
+  verify(std::max(0.0, few + 2 - many), 0);
+}
+// check the answers on attention
+BOOST_AUTO_TEST_CASE(answer_lipschitz_in_query) {
+  const auto range = [](const auto& x) { return x.maxCoeff() - x.minCoeff(); };
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto x = draw_layer<double>(seed);
+    const Index d = x.Q.cols();
+    const Matrix<double> p = x.Q.row(0), q = p + gaussian<double>(1, d, seed);
+    const double step = range(scores(q - p, x.K).row(0).eval());
+    const Matrix<double> move =
+        attention(q, x.K, x.V).O - attention(p, x.K, x.V).O;
+    for (Index c = 0; c < x.V.cols(); ++c)
+      verify(std::abs(move(0, c)),
+             range(x.V.col(c)) * step / 4 +
+                 2 * attention_bound(q, x.K, x.V).O(0, c) +
+                 2 * attention_bound(p, x.K, x.V).O(0, c));
+  }
+}
+BOOST_AUTO_TEST_SUITE_END()

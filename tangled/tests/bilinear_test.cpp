@@ -1,0 +1,497 @@
+// tests/bilinear_test.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/attention.hpp"
+#include "attn/autodiff.hpp"
+#include "attn/form.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(bilinear)
+// change the basis of vectors and covectors
+template <class S>
+struct Basis {
+  Matrix<S> P, R;
+  explicit Basis(const Matrix<S>& p) : P(p), R(p.inverse()) {}
+  auto vector(const Tensor<S, up>& v) const {
+    return eq<R"(\tilde v^a = R^a{}_b v^b)">(view<up, dn>(R), v);
+  }
+  auto covector(const Tensor<S, dn>& u) const {
+    return eq<R"(\tilde u_a = P^b{}_a u_b)">(view<up, dn>(P), u);
+  }
+  auto form(const Tensor<S, dn, dn>& g) const {
+    const auto p = view<up, dn>(P);
+    return eq<R"(\tilde g_{ab} = P^c{}_a P^d{}_b g_{cd})">(p, p, g);
+  }
+};
+// draw a metric of each kind
+template <class S>
+std::vector<Metric<S>> metrics(Index d, std::uint64_t seed) {
+  using M = Metric<S>;
+  const Matrix<double> W = gaussian<double>(d + 2, d, seed);
+  Matrix<double> G = W.transpose() * W;
+  G = ((G + G.transpose()) / 2 + Matrix<double>::Identity(d, d)).eval();
+  const Vector<double> D = gaussian<double>(d, 1, seed + 1).array().exp();
+  const Matrix<S> U = gaussian<S>(1 + d / 3, d, seed + 2);
+  return {M::identity(d), M::scaled(d, S(0.3)), M::diagonal(lift<S>(D)),
+          M::low_rank(lift<S>(D), U), M::full(lift<S>(G))};
+}
+// check that the pairing needs no basis
+BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index d = Index(1 + seed % 8);
+    const Basis<Fp> b(gaussian<Fp>(d, d, seed));
+    const Tensor<Fp, dn> u(gaussian<Fp>(d, 1, seed + 100).col(0));
+    const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed + 200).col(0));
+    const Fp before = eq<"s = u_a v^a">(u, v);  // eq:pairing
+    const Fp after = eq<"s = u_a v^a">(b.covector(u), b.vector(v));
+    verify_exact(before, after, d + 2);
+  }
+}
+// check bilinearity in both slots
+BOOST_AUTO_TEST_CASE(linear_in_both_slots) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index m = Index(1 + seed % 5), n = Index(1 + seed % 7);
+    const Bilinear<Fp> B{gaussian<Fp>(m, n, seed)};
+    const Matrix<Fp> U = gaussian<Fp>(m, 2, seed + 100);
+    const Matrix<Fp> W = gaussian<Fp>(n, 2, seed + 200);
+    const Vector<Fp> c = gaussian<Fp>(2, 1, seed + 300);
+    const auto b = [&](Index i, Index j) {
+      return inner<Bilinear<Fp>>(U.col(i), W.col(j), B);
+    };
+    verify_exact(inner<Bilinear<Fp>>(U * c, W.col(0), B),
+                 c(0) * b(0, 0) + c(1) * b(1, 0), 4);
+    verify_exact(inner<Bilinear<Fp>>(U.col(0), W * c, B),
+                 c(0) * b(0, 0) + c(1) * b(0, 1), 4);
+  }
+}
+// check bilinearity in both slots
+BOOST_AUTO_TEST_CASE(loops_agree_with_gemm) {
+  for (const auto& [m, n] : {std::pair{3, 5}, {5, 3}, {1, 4}, {4, 4}}) {
+    const Bilinear<Fp> B{gaussian<Fp>(m, n, 7)};
+    const Vector<Fp> u = gaussian<Fp>(m, 1, 8), w = gaussian<Fp>(n, 1, 9);
+    Fp sum(0);
+    for (Index a = 0; a < m; ++a)
+      for (Index b = 0; b < n; ++b) sum += u(a) * B.M(a, b) * w(b);
+    verify_exact(inner(u, w, B), sum, 3);
+  }
+}
+// check lowering and raising
+BOOST_AUTO_TEST_CASE(raise_undoes_lower) {
+  for (const Index d : {1, 2, 3, 7, 12})
+    for (const auto& g : metrics<quad>(d, std::uint64_t(d))) {
+      const Matrix<quad> v = gaussian<quad>(3, d, 5);
+      verify(to_double((g.raise(g.lower(v)) - v).norm()), 1e-30);
+      verify(to_double((g.lower(g.raise(v)) - v).norm()), 1e-30);
+      const auto one = Matrix<quad>::Identity(d, d);
+      verify(to_double((g.inverse() * g.dense() - one).norm()), 1e-30);
+    }
+}
+// check lowering and raising
+BOOST_AUTO_TEST_CASE(lower_agrees_with_dense) {
+  for (const Index d : {0, 1, 4, 9})
+    for (const auto& g : metrics<double>(d, 40)) {
+      const Matrix<double> v = gaussian<double>(5, d, 6), G = g.dense();
+      const Matrix<quad> truth = lift<quad>(v) * lift<quad>(G);
+      verify(g.lower(v), truth,  // the dense form itself is rounded
+             3 * product_bound(v, Matrix<double>(G.cwiseAbs())));
+    }
+}
+// check lowering and raising
+BOOST_AUTO_TEST_CASE(cholesky_residual) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Index d = Index(1 + seed % 24);
+    const Matrix<double> W = gaussian<double>(d + 1, d, seed);
+    const Matrix<double> g = W.transpose() * W, v = gaussian<double>(1, d, 9);
+    if (!diagnose(g).positive()) continue;
+    const Matrix<double> L = cholesky<double>((g + g.transpose()) / 2);
+    const Matrix<double> x = solve_rows<double>(L, v), aL = L.cwiseAbs();
+    const Matrix<quad> gx = lift<quad>(x) * lift<quad>(g);
+    const Matrix<double> size = x.cwiseAbs() * aL * aL.transpose();
+    verify(Matrix<quad>(gx), lift<quad>(v),
+           Matrix<double>(gamma(3 * d + 3, 0x1p-53) * size));
+  }
+}
+// check lowering and raising
+BOOST_AUTO_TEST_CASE(woodbury_cancels) {
+  const auto loss = [](auto s) {
+    using S = decltype(s);
+    const Vector<S> D = Vector<S>::Constant(12, S(1e-8));
+    const auto g = Metric<S>::low_rank(D, gaussian<S>(3, 12, 1));
+    const Matrix<S> v = gaussian<S>(1, 12, 2), w = g.raise(g.lower(v));
+    return to_double(S((w - v).norm() / v.norm()));
+  };
+  fact("loss", loss(double()), 2);
+  fact("quad", loss(quad()), 2);
+  verify(loss(quad()), 1e-23);
+}
+// check determinants and Woodbury
+BOOST_AUTO_TEST_CASE(woodbury_over_the_field) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index d = Index(1 + seed % 7), r = Index(1 + seed % 3);
+    const Vector<Fp> D = gaussian<Fp>(d, 1, seed);
+    const Matrix<Fp> U = gaussian<Fp>(r, d, seed + 50), Ut = U.transpose();
+    const Matrix<Fp> one = Matrix<Fp>::Identity(r, r);
+    const Matrix<Fp> Di = D.cwiseInverse().asDiagonal();
+    const Matrix<Fp> C = one + U * Di * Ut;
+    const Matrix<Fp> g = Matrix<Fp>(D.asDiagonal()) + Ut * U;
+    const Matrix<Fp> inv = Di - Di * Ut * C.inverse() * U * Di;
+    verify_exact(Matrix<Fp>(g * inv), Matrix<Fp>(Matrix<Fp>::Identity(d, d)),
+                 2 * d + 4);
+    verify_exact(g.partialPivLu().determinant(),
+                 Fp(D.prod() * C.partialPivLu().determinant()), 2 * d);
+  }
+}
+// check determinants and Woodbury
+BOOST_AUTO_TEST_CASE(log_det_of_each_kind) {
+  for (const Index d : {1, 2, 5, 11})
+    for (const auto& g : metrics<quad>(d, 60)) {
+      const quad det = g.dense().partialPivLu().determinant();
+      verify(to_double(abs(g.log_det() - log(det))), 1e-30 * double(d));
+    }
+  verify(std::abs(Metric<double>::scaled(4096, 1e-9).log_det() +
+                  4096 * 9 * std::log(10.0)), 1e-10);
+}
+// check that only metrics are metrics
+BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
+  using M = Metric<double>;
+  const Matrix<double> zero = Matrix<double>::Zero(3, 3);
+  const Matrix<double> one = Matrix<double>::Identity(3, 3);
+  const Matrix<double> mixed{{1e-8, 0}, {0, -1e-8}};
+  const Matrix<double> nan{{1, NAN}, {NAN, 1}}, skew{{1, 2, 0}, {2, 9, 1},
+                                                     {0, 1.5, 9}};
+  int refused = 0;
+  for (const Matrix<double>& g : {zero, Matrix<double>(-1e-7 * one), mixed,
+                                  nan, skew}) {
+    try { M::full(g); } catch (const std::domain_error&) { ++refused; }
+  }
+  verify(std::abs(refused - 5), 0);
+  BOOST_CHECK_EXCEPTION(M::full(skew), std::domain_error,
+                        says("(2,1) and its mirror differ by 0.5"));
+  BOOST_CHECK_EXCEPTION(M::full(mixed), std::domain_error,
+                        says("pivot 1 is -1e-08"));
+  BOOST_CHECK_EXCEPTION(M::full(gaussian<double>(2, 3, 1)),
+                        std::invalid_argument, says("g is 2x3"));
+}
+// check that only metrics are metrics
+BOOST_AUTO_TEST_CASE(every_deficient_rank_is_refused) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    const Index d = Index(2 + seed % 15), r = 1 + Index(seed / 15) % (d - 1);
+    const Matrix<double> W = gaussian<double>(r, d, seed);
+    wrong += diagnose<double>(W.transpose() * W).positive();
+  }
+  verify(wrong, 0);
+}
+// check that only metrics are metrics
+BOOST_AUTO_TEST_CASE(units_do_not_matter) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Index d = Index(1 + seed % 10);
+    const Matrix<double> G = metrics<double>(d, seed).back().dense();
+    Vector<double> unit = 10 * uniform<double>(d, 1, seed);
+    unit = (unit.array() * std::log(10.0)).exp();
+    const Matrix<double> h = unit.asDiagonal() * G * unit.asDiagonal();
+    const auto a = diagnose(G), b = diagnose(h);
+    BOOST_TEST((b.positive() && b.symmetric));
+    verify(std::abs(a.remainder - b.remainder), 1e-13);
+  }
+}
+// check that only metrics are metrics
+BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
+  using M = Metric<double>;
+  const Vector<double> D{{1, -1, 2}}, one = Vector<double>::Ones(3);
+  BOOST_CHECK_EXCEPTION(M::diagonal(D), std::domain_error, says("entry 1"));
+  BOOST_CHECK_EXCEPTION(M::scaled(0), std::invalid_argument, says("d >= 1"));
+  BOOST_CHECK_EXCEPTION(M::scaled(2, 0.0), std::domain_error, says("factor"));
+  BOOST_CHECK_EXCEPTION(M::scaled(2, HUGE_VAL), std::domain_error, says("inf"));
+  BOOST_CHECK_EXCEPTION(M::low_rank(one, Matrix<double>::Zero(1, 2)),
+                        std::invalid_argument, says("U is 1x2"));
+  BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 2}, {0, 1}}),
+                        std::domain_error, says("L(0,1)"));
+  BOOST_CHECK_EXCEPTION(M::identity(3).lower(Matrix<double>::Zero(2, 4)),
+                        std::invalid_argument, says("lower: vectors have 4"));
+}
+// check lengths and angles
+BOOST_AUTO_TEST_CASE(cauchy_schwarz) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed)
+    for (const auto& g : metrics<quad>(Index(1 + seed % 6), seed)) {
+      const Vector<quad> u = gaussian<quad>(g.dim(), 1, seed + 1);
+      const Vector<quad> v = gaussian<quad>(g.dim(), 1, seed + 2);
+      const quad c = cosine(u, v, g);
+      verify(std::max(0.0, to_double(abs(c)) - 1), 1e-31);
+      const Vector<quad> w = quad(-3) * u;
+      verify(to_double(abs(cosine(u, w, g) + 1)), 1e-31);
+      verify(to_double(abs(cos(angle(u, v, g)) - c)), 1e-30);
+    }
+}
+// check lengths and angles
+BOOST_AUTO_TEST_CASE(small_angles) {
+  double worst = 0, naive = 0;
+  const auto g = Metric<double>::diagonal(Vector<double>{{4, 1, 0.25}});
+  const auto h = Metric<quad>::diagonal(Vector<quad>{{4, 1, 0.25}});
+  for (const double t : {1.0, 1e-3, 1e-6, 1e-8, 1e-9}) {
+    const Vector<double> u{{1, 2, 3}}, v{{1, 2 + t, 3}};
+    const quad truth = angle<quad>(lift<quad>(u), lift<quad>(v), h);
+    const auto off = [&](double x) { return to_double(abs(quad(x) - truth)); };
+    naive = std::max(naive, off(std::acos(std::min(1.0, cosine(u, v, g)))));
+    worst = std::max(worst, off(angle(u, v, g)));
+    verify(off(angle(u, v, g)), 16 * 0x1p-53);
+  }
+  fact("acos", naive, 2);
+  fact("kahan", worst, 2);
+  BOOST_CHECK_EXCEPTION(angle<double>(Vector<double>::Zero(3),
+      Vector<double>::Ones(3), g), std::domain_error, says("length zero"));
+}
+// check the change of basis
+BOOST_AUTO_TEST_CASE(scores_are_invariant) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index d = Index(1 + seed % 8);
+    const Basis<Fp> b(gaussian<Fp>(d, d, seed));
+    const Tensor<Fp, dn, dn> g(gaussian<Fp>(d, d, seed + 1));
+    const Tensor<Fp, up> u(gaussian<Fp>(d, 1, seed + 2).col(0));
+    const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed + 3).col(0));
+    const auto score = [](const auto& x, const auto& f, const auto& y) {
+      return Fp(eq<"s = u^a g_{ab} v^b">(x, f, y));  // eq:quadratic
+    };
+    verify_exact(score(u, g, v),
+                 score(b.vector(u), b.form(g), b.vector(v)), 2 * d + 3);
+  }
+}
+// check the change of basis
+BOOST_AUTO_TEST_CASE(congruence_keeps_metrics) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index d = Index(1 + seed % 6);
+    const auto g = metrics<quad>(d, seed).back();
+    const Basis<quad> b(gaussian<quad>(d, d, seed + 9));
+    const auto h = Metric<quad>::full(b.form({g.dense()}).mat());
+    const quad volume = abs(b.P.partialPivLu().determinant());
+    verify(to_double(abs(h.log_det() - g.log_det() - 2 * log(volume))),
+           1e-30);
+    const Matrix<quad> inv = b.R * g.inverse() * b.R.transpose();
+    verify(to_double((h.inverse() - inv).norm() / inv.norm()), 1e-26);
+  }
+}
+// check the gradients of learned forms
+template <class S>
+Matrix<S> pullback_gradient_by_tape(const Matrix<S>& W, const Matrix<S>& dg) {
+  return gradient([&](const Matrix<Var<S>>& w) {
+    Var<S> loss(S(0));
+    for (Index a = 0; a < dg.rows(); ++a)
+      for (Index b = 0; b < dg.cols(); ++b)
+        for (Index r = 0; r < w.rows(); ++r)
+          loss += Var<S>(dg(a, b)) * w(r, a) * w(r, b);
+    return loss;
+  }, W);
+}
+// check the gradients of learned forms
+BOOST_AUTO_TEST_CASE(gradient_of_pullback) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index d = Index(1 + seed % 6), r = Index(1 + seed % 4);
+    const Matrix<quad> W = gaussian<quad>(r, d, seed);
+    const Matrix<quad> dg = gaussian<quad>(d, d, seed + 1);
+    const Matrix<quad> dW = pullback_vjp(W, dg);
+    verify(to_double((dW - pullback_gradient_by_tape(W, dg)).norm()), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(pullback_vjp_over_the_field) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index d = Index(1 + seed % 6), r = Index(1 + seed % 4);
+    const Matrix<Fp> W = gaussian<Fp>(r, d, seed);
+    const Matrix<Fp> dg = gaussian<Fp>(d, d, seed + 1);
+    verify_exact(pullback_vjp(W, dg), pullback_gradient_by_tape(W, dg), 2);
+  }
+}
+// check the gradients of learned forms
+BOOST_AUTO_TEST_CASE(gradient_of_parameters) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index d = Index(1 + seed % 4);
+    const Matrix<quad> Q = gaussian<quad>(3, d, seed);
+    const Matrix<quad> K = gaussian<quad>(2, d, seed + 1);
+    const Matrix<quad> dS = gaussian<quad>(3, 2, seed + 2);
+    const Matrix<quad> T = gaussian<quad>(d, d, seed + 3);
+    const Matrix<quad> dT = gradient([&](const Matrix<Var<quad>>& t) {
+      using V = Var<quad>;
+      const Matrix<V> L = factor_from_parameters(t);
+      const Bilinear<V> g{L * L.transpose()};
+      const Matrix<V> S = scores(Q.cast<V>(), K.cast<V>(), g);
+      return V(S.cwiseProduct(dS.cast<V>()).sum());
+    }, T);
+    const Matrix<quad> dg =
+        eq<R"(\bar g^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:metric-gradient
+            view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
+    verify(to_double((dT - parameters_vjp(T, dg)).norm() / dT.norm()), 1e-31);
+  }
+}
+// check the gradients of learned forms
+BOOST_AUTO_TEST_CASE(parameters_are_a_chart) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index d = Index(1 + seed % 7);
+    const Matrix<quad> T =
+        gaussian<quad>(d, d, seed).triangularView<Eigen::Lower>();
+    const Matrix<quad> L = factor_from_parameters(T);
+    const Matrix<quad> g = L * L.transpose();
+    verify(to_double((parameters_of(g) - T).norm()), 1e-26);
+    const auto made = Metric<quad>::from_factor(L);
+    verify(to_double(abs(made.log_det() - 2 * T.diagonal().sum())), 1e-30);
+    verify(to_double((made.lower(made.raise(L)) - L).norm() / L.norm()),
+           1e-26);
+  }
+}
+// check the pull-back
+BOOST_AUTO_TEST_CASE(pullback_measures_images) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index d = Index(1 + seed % 6), r = Index(1 + seed % 4);
+    const Matrix<Fp> W = gaussian<Fp>(r, d, seed);
+    const Matrix<Fp> one = Matrix<Fp>::Identity(r, r);
+    const Vector<Fp> u = gaussian<Fp>(d, 1, seed + 1);
+    const Vector<Fp> v = gaussian<Fp>(d, 1, seed + 2);
+    const auto w = view<up, dn>(W);
+    const auto g = eq<"g_{ab} = W^r{}_a h_{rs} W^s{}_b">(  // eq:pullback
+        w, view<dn, dn>(one), w);
+    const Fp images = (W * u).dot(W * v);
+    verify_exact(inner(u, v, Pullback<Fp>{W}), images, 4);
+    verify_exact(inner(u, v, Bilinear<Fp>{g.mat()}), images, 4);
+  }
+}
+// check the pull-back
+BOOST_AUTO_TEST_CASE(pullback_is_only_semidefinite) {
+  const Matrix<double> W = gaussian<double>(2, 4, 1);
+  const Matrix<double> g = W.transpose() * W, inv = g.inverse();
+  const Matrix<double> v = gaussian<double>(1, 4, 2);
+  fact("entry", inv.cwiseAbs().maxCoeff(), 2);
+  fact("raised", (v * g * inv - v).norm() / v.norm(), 2);
+  refute(diagnose(g).positive() ? 0 : HUGE_VAL, 1);
+  refute((v * g * inv - v).norm() / v.norm(), 0.01);
+  const auto h = Metric<quad>::low_rank(Vector<quad>::Constant(4, quad(0.01)),
+                                        lift<quad>(W));
+  const Matrix<quad> w = lift<quad>(v);
+  verify(to_double((h.raise(h.lower(w)) - w).norm()), 1e-29);
+  const auto wide = gaussian<double>(4, 4, 3);
+  verify(diagnose<double>(wide.transpose() * wide).positive() ? 0 : 1, 0);
+}
+// check the errata on forms
+BOOST_AUTO_TEST_CASE(erratum_01) {
+  const Matrix<quad> two = 2 * Matrix<quad>::Identity(3, 3);
+  const Basis<quad> b(two + gaussian<quad>(3, 3, 13));
+  const Matrix<quad> X = gaussian<quad>(3, 2, 12);
+  const Tensor<quad, up> u(X.col(0)), v(X.col(1));
+  const Tensor<quad, dn> w(X.col(0));
+  const auto sum = [](const auto& x, const auto& y) {
+    return to_double(x.vec().dot(y.vec()));
+  };
+  const double moved =
+      std::abs(sum(b.vector(u), b.vector(v)) - sum(u, v));
+  fact("moved", moved, 3);
+  refute(moved, 0.1);
+  verify(std::abs(sum(b.covector(w), b.vector(v)) - sum(w, v)), 1e-30);
+}
+// check the errata on forms
+BOOST_AUTO_TEST_CASE(erratum_02) {
+  const Bilinear<quad> B{gaussian<quad>(3, 5, 1)};
+  const Vector<quad> u = gaussian<quad>(3, 1, 2), v = gaussian<quad>(3, 1, 3);
+  const Vector<quad> w = gaussian<quad>(5, 1, 4), x = gaussian<quad>(5, 1, 5);
+  double undefined = 0;
+  try {  // "B(u, alpha v + beta w)" with the v of the line before
+    eq<"x^a = v^a + w^a">(view<up>(v), view<up>(w));  // eq:none
+  } catch (const std::invalid_argument&) {
+    undefined = HUGE_VAL;
+  }
+  refute(undefined, 1);
+  const quad left = inner<Bilinear<quad>>(u, 2 * w + 3 * x, B);
+  verify(to_double(abs(left - 2 * inner(u, w, B) - 3 * inner(u, x, B))), 1e-30);
+}
+// check the errata on forms
+BOOST_AUTO_TEST_CASE(erratum_02b) {
+  const Matrix<quad> U = gaussian<quad>(8, 4, 1), W = gaussian<quad>(8, 4, 2);
+  const Vector<quad> x = gaussian<quad>(8, 1, 3);
+  const Vector<quad> q = gaussian<quad>(4, 1, 4), k = gaussian<quad>(4, 1, 5);
+  const auto additive = [&](const Vector<quad>& a) {
+    const Vector<quad> h = U * a + W * k;
+    return to_double(x.dot(h.unaryExpr([](const quad& t) {
+      return quad(tanh(t)); })));
+  };
+  const double one = additive(q), two = additive(2 * q);
+  fact("defect", std::abs(two - 2 * one) / std::abs(2 * one), 2);
+  refute(std::abs(two - 2 * one) / std::abs(2 * one), 0.1);
+  const Bilinear<quad> general{gaussian<quad>(4, 4, 6)};
+  verify(to_double(abs(inner<Bilinear<quad>>(2 * q, k, general) -
+                       2 * inner(q, k, general))), 1e-31);
+}
+// check the errata on forms
+BOOST_AUTO_TEST_CASE(erratum_04) {
+  const Matrix<quad> W = gaussian<quad>(4, 4, 1);
+  const Matrix<quad> one = Matrix<quad>::Identity(4, 4);
+  const auto printed = eq<"g_{ab} = W_a{}^c W_{cb}">(  // eq:none
+      view<dn, up>(W), view<dn, dn>(W));
+  const Matrix<quad> p = printed.mat(), pt = p.transpose();
+  const double skew = to_double((p - pt).norm() / p.norm());
+  fact("skew", skew, 2);
+  refute(skew, 0.01);
+  const auto g = eq<"g_{ab} = W^r{}_a h_{rs} W^s{}_b">(
+      view<up, dn>(W), view<dn, dn>(one), view<up, dn>(W));
+  verify(to_double((g.mat() - W.transpose() * W).norm()), 1e-31);
+}
+// check the answers on forms
+BOOST_AUTO_TEST_CASE(answer_scaled_metric) {
+  const auto g = Metric<quad>::scaled(3, quad(2)),
+             h = Metric<quad>::scaled(3, quad(8));
+  const Vector<quad> u = gaussian<quad>(3, 1, 1), v = gaussian<quad>(3, 1, 2);
+  verify(to_double(abs(angle(u, v, g) - angle(u, v, h))), 1e-32);
+  verify(to_double(abs(norm(u, h) - 2 * norm(u, g))), 1e-32);
+}
+// check the answers on forms
+BOOST_AUTO_TEST_CASE(answer_dimension_of_pullbacks) {
+  for (const auto& [r, d] : {std::pair{1, 4}, {2, 4}, {3, 5}, {4, 4}}) {
+    const Matrix<double> W = gaussian<double>(r, d, 5);
+    Matrix<double> J(r * d, d * d);  // dg for each entry of W
+    for (Index k = 0; k < r * d; ++k) {
+      Matrix<double> dW = Matrix<double>::Zero(r, d);
+      dW(k / d, k % d) = 1;
+      const Matrix<double> dg = dW.transpose() * W + W.transpose() * dW;
+      J.row(k) = dg.reshaped<Eigen::RowMajor>().transpose();
+    }
+    const Index rank = Eigen::FullPivLU<Matrix<double>>(J).rank();
+    verify(std::abs(double(rank - (r * d - r * (r - 1) / 2))), 0);
+    const Matrix<quad> w = lift<quad>(W);
+    const Matrix<quad> kernel = w.fullPivLu().kernel();
+    if (r < d) verify(to_double((w * kernel).norm()), 1e-30);
+  }
+}
+// check the answers on forms
+BOOST_AUTO_TEST_CASE(answer_polarisation) {
+  const Matrix<Fp> M = gaussian<Fp>(4, 4, 1), Mt = M.transpose();
+  const Vector<Fp> u = gaussian<Fp>(4, 1, 2), v = gaussian<Fp>(4, 1, 3);
+  const auto q = [&](const Vector<Fp>& x) {
+    return inner<Bilinear<Fp>>(x, x, {M});
+  };
+  verify_exact(q(u) + q(v) - q(u - v), inner<Bilinear<Fp>>(u, v, {M + Mt}), 3);
+}
+// check the answers on forms
+struct OnesMetric {
+  using scalar = quad;
+  Index d;
+  quad alpha;
+  Index rows() const { return d; }
+  Index cols() const { return d; }
+  Matrix<quad> add(const Matrix<quad>& v, const quad& c) const {
+    const Vector<quad> s = c * v.rowwise().sum();
+    return v + s * Matrix<quad>::Ones(1, d);
+  }
+  Matrix<quad> lower(const Rows<quad>& v) const { return add(v, alpha); }
+  Matrix<quad> raise(const Rows<quad>& v) const {
+    return add(v, -alpha / (1 + alpha * quad(d)));
+  }
+};
+// check the answers on forms
+BOOST_AUTO_TEST_CASE(answer_ones_metric) {
+  static_assert(Form<OnesMetric>);
+  const OnesMetric g{6, quad(-0.1)};
+  const Matrix<quad> v = gaussian<quad>(2, 6, 1);
+  verify(to_double((g.raise(g.lower(v)) - v).norm()), 1e-32);
+  const Matrix<quad> one = Matrix<quad>::Identity(6, 6);
+  BOOST_TEST(diagnose<quad>(g.lower(one)).positive());
+  BOOST_TEST(!diagnose<quad>(OnesMetric{6, quad(-0.2)}.lower(one)).positive());
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,648 @@
+// tests/checking_test.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <unistd.h>
+using namespace attn;
+
+// show a matrix on one line
+namespace Eigen {
+inline void showValue(const attn::Matrix<double>& m, std::ostream& out) {
+  out << m.format(IOFormat(StreamPrecision, DontAlignCols, ", ", "; ", "",
+                           "", "[", "]"));
+}
+}  // namespace Eigen
+// softmax of each row, by its recipe
+template <class S>
+Matrix<S> softmax(const Matrix<S>& scores) {
+  using std::exp;
+  Matrix<S> A = scores;
+  for (Index i = 0; i < A.rows(); ++i) {
+    S m = A(i, 0), Z(0);
+    for (Index j = 1; j < A.cols(); ++j)
+      if (m < A(i, j)) m = A(i, j);
+    for (Index j = 0; j < A.cols(); ++j) {
+      A(i, j) = exp(S(A(i, j) - m));
+      Z += A(i, j);
+    }
+    for (Index j = 0; j < A.cols(); ++j) A(i, j) /= Z;
+  }
+  return A;
+}
+// run a check that ought to fail
+template <class F>
+std::string complaint(F&& check) {
+  record().falsifying = true;
+  std::string text;
+  try {
+    check();
+  } catch (const rc::detail::CaseResult& failure) {
+    text = failure.description;
+  }
+  record().falsifying = false;
+  return text;
+}
+// run this program again for some cases
+std::string ledger_of(const std::string& cases) {
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("attn-ledger-" + std::to_string(getpid()));
+  const std::string program =
+      boost::unit_test::framework::master_test_suite().argv[0];
+  const std::string command = "ATTN_LEDGER='" + file.string() + "' '" +
+                              program + "' --run_test=" + cases +
+                              " >/dev/null 2>&1";
+  const int status = std::system(command.c_str());
+  std::ifstream in(file);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  std::filesystem::remove(file);
+  return text + "status " + (status == 0 ? "0" : "1");
+}
+
+BOOST_AUTO_TEST_SUITE(checking)
+// check the checks
+// check that verify fails when it must
+BOOST_AUTO_TEST_CASE(verify_fails_when_it_must) {
+  const double inf = HUGE_VAL, nan = std::nan("");
+  const double pairs[][2] = {
+      {nan, 1}, {1, nan}, {nan, nan}, {std::nextafter(1.0, 2.0), 1},
+      {inf, 1}, {inf, inf}, {0, inf}, {1, inf}, {-1e-9, 1}, {0, -1},
+      {1e-320, 0}, {std::nextafter(3.0, 4.0), 3}};
+  for (const auto& [error, bound] : pairs)
+    BOOST_TEST(complaint([&] { verify(error, bound); }) != "",
+               error << " against " << bound << " passed");
+  verify(0, 0);
+  verify(1, 1);
+  verify(0, 1);
+  verify(5e-324, 5e-324);
+}
+// check that verify fails when it must
+BOOST_AUTO_TEST_CASE(verify_names_the_worst_entry) {
+  const Matrix<double> good = gaussian<double>(5, 7, 1);
+  const Matrix<quad> truth = lift<quad>(good);
+  const Matrix<double> bound = Matrix<double>::Constant(5, 7, 1e-12);
+  for (Index i = 0; i < 5; ++i)
+    for (Index j = 0; j < 7; ++j)
+      for (const double planted : {2e-12, -2e-12, std::nan("")}) {
+        Matrix<double> bad = good;
+        bad(i, j) += planted;
+        std::ostringstream place;
+        place << " at (" << i << "," << j << ")";
+        const std::string text =
+            complaint([&] { verify(bad, truth, bound); });
+        BOOST_TEST(text.find(place.str()) != std::string::npos, text);
+      }
+  verify(good, truth, bound);
+}
+// check that verify fails when it must
+BOOST_AUTO_TEST_CASE(verify_refuses_other_shapes) {
+  const Matrix<double> a = gaussian<double>(2, 3, 1), empty(0, 3);
+  const auto fails = [](const auto& x, const auto& y, const auto& z) {
+    return complaint([&] { verify(x, y, z); }) != "";
+  };
+  BOOST_TEST(fails(a, Matrix<quad>(3, 2), a));
+  BOOST_TEST(fails(a, lift<quad>(a), empty));
+  BOOST_TEST(fails(empty, lift<quad>(a), a));
+  BOOST_TEST(!fails(empty, lift<quad>(empty), empty));
+  BOOST_TEST(record().tally[0].instances == 0);  // empty: not counted
+}
+// check that verify fails when it must
+BOOST_AUTO_TEST_CASE(refute_needs_a_gap) {
+  const double nan = std::nan("");
+  for (const auto& [gap, least] :
+       {std::pair{1.0, 2.0}, {nan, 1.0}, {1.0, nan}, {1.0, 0.0},
+        {0.0, 0.0}, {-2.0, -3.0}})
+    BOOST_TEST(complaint([&] { refute(gap, least); }) != "");
+  refute(2, 1);
+  refute(HUGE_VAL, 1);
+  BOOST_TEST(record().tally[std::size_t(Kind::refuted)].ratio == 0.5);
+}
+// check that verify fails when it must
+BOOST_AUTO_TEST_CASE(ledger_keeps_the_worst) {
+  for (const double error : {1.0, 3.0, 2.0}) verify(error, 4);
+  const Tally& t = record().tally[std::size_t(Kind::bound)];
+  BOOST_TEST(t.instances == 3);
+  BOOST_TEST(t.ratio == 0.75);
+  BOOST_TEST(t.error == 3);
+  verify(1e-9, 1.1e-9);  // a smaller error, but closer to its bound
+  BOOST_TEST(t.error == 1e-9);
+}
+// check what the observer writes of planted failures
+BOOST_AUTO_TEST_SUITE(planted, *boost::unit_test::disabled())
+BOOST_AUTO_TEST_CASE(passes) {
+  verify(1, 2);
+  fact("answer", 42);
+}
+BOOST_AUTO_TEST_CASE(exceeds) { verify(3, 2); }
+BOOST_AUTO_TEST_CASE(throws) {
+  verify(1, 2);
+  throw std::runtime_error("planted");
+}
+BOOST_AUTO_TEST_CASE(crashes) { std::_Exit(3); }
+BOOST_AUTO_TEST_SUITE_END()
+// check what the observer writes of planted failures
+BOOST_AUTO_TEST_CASE(observer_tells_failures_from_crashes) {
+  const std::string failed = ledger_of(
+      "checking/planted/passes,exceeds,throws");
+  const auto has = [&](const std::string& words) {
+    return failed.find(words) != std::string::npos;
+  };
+  const std::string at = std::string("\t") + __FILE__ + ":";
+  BOOST_TEST(has("case\tchecking/planted/passes\tpassed" + at), failed);
+  BOOST_TEST(has("case\tchecking/planted/exceeds\tfailed" + at));
+  BOOST_TEST(has("case\tchecking/planted/throws\tfailed" + at));
+  BOOST_TEST(has("verify\tchecking/planted/exceeds\tbound\t1\t3\t2\n"));
+  BOOST_TEST(has("fact\tchecking/planted/passes/answer\t42\n"));
+  BOOST_TEST(has("\nend\nstatus 1"));
+  const std::string crashed = ledger_of("checking/planted/crashes");
+  BOOST_TEST(crashed.find("end") == std::string::npos, crashed);
+  BOOST_TEST(crashed.find("status 1") != std::string::npos);
+}
+// check the arithmetic of quad
+BOOST_AUTO_TEST_CASE(quad_agrees_with_a_hundred_digits) {
+  using big = boost::multiprecision::number<
+      boost::multiprecision::cpp_bin_float<100>,
+      boost::multiprecision::et_off>;
+  const double u = unit_roundoff<quad>();
+  const Matrix<double> x = 20 * uniform<double>(300, 1, 3);
+  const auto compare = [&](const quad& q, const big& truth) {
+    verify(to_double(big(abs(big(q) / truth - 1))), 20 * u);
+  };
+  for (Index i = 0; i < x.rows(); ++i) {
+    const double a = x(i), b = std::abs(x(i));
+    compare(exp(quad(a)), exp(big(a)));
+    compare(log(1 + quad(b)), log(1 + big(b)));
+    compare(sqrt(quad(b)), sqrt(big(b)));
+    compare(tanh(quad(b)), tanh(big(b)));
+  }
+}
+// check the arithmetic of quad
+BOOST_AUTO_TEST_CASE(quad_runs_the_solvers) {
+  for (Index n = 1; n <= 6; ++n) {
+    const auto R = lift<quad>(gaussian<double>(n, n, std::uint64_t(n)));
+    const Matrix<quad> I = Matrix<quad>::Identity(n, n);
+    const Matrix<quad> G = R * R.transpose() + I;
+    const auto residual = [&](const Matrix<quad>& M, const quad& size) {
+      verify(to_double(M.cwiseAbs().maxCoeff()),
+             double(32 * n * n) * unit_roundoff<quad>() *
+                 to_double(size));
+    };
+    const quad size = G.norm();
+    residual(Matrix<quad>(G.inverse()) * G - I, size);
+    const Eigen::LLT<Matrix<quad>> cholesky(G);
+    const Matrix<quad> L = cholesky.matrixL();
+    residual(L * L.transpose() - G, size);
+    const Eigen::SelfAdjointEigenSolver<Matrix<quad>> eigen(G);
+    const Matrix<quad> E = eigen.eigenvectors();
+    residual(G * E - E * eigen.eigenvalues().asDiagonal(), size);
+  }
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(gamma_bounds_many_roundings) {
+  for (const double u : {0x1p-24, 0x1p-11, 0x1p-8})
+    for (Index n : {0, 1, 2, 3, 10, 100, 255}) {
+      const quad down = pow(1 - quad(u), int(n));
+      const double own = 4 * unit_roundoff<double>();
+      const double bound = gamma(n, u) * (1 + own);
+      verify(to_double(quad(1 - down)), bound);
+      verify(to_double(quad(1 / down - 1)), bound);
+    }
+  BOOST_CHECK_EXCEPTION(gamma(256, 0x1p-8), std::domain_error,
+                        says("gamma: n u = 1"));
+  BOOST_CHECK_EXCEPTION(gamma(-1, 0x1p-8), std::domain_error,
+                        says("gamma"));
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(product_within_its_bound) {
+  double mean = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const auto k = Index(i % 25), m = Index(i / 25 % 25);
+    const Index n = 1 + Index(i * 7 % 24);
+    const Matrix<double> A = gaussian<double>(m, k, i);
+    const Matrix<double> B = gaussian<double>(k, n, i + 5000);
+    const Matrix<double> C = A * B;
+    const Matrix<quad> truth = lift<quad>(A) * lift<quad>(B);
+    const Matrix<double> bound = product_bound(A, B);
+    verify(C, truth, bound);
+    // add the worst ratio of this product to the mean
+    double worst = 0;
+    for (Index r = 0; r < m; ++r)
+      for (Index c = 0; c < n; ++c)
+        worst = std::max(
+            worst, quotient(distance(C(r, c), truth(r, c)), bound(r, c)));
+    mean += worst;
+  }
+  fact("mean", mean / 2000);
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(product_at_extreme_scales) {
+  const double scale[] = {1e-162, 1e150, 1e-5, 1e-160, 1};
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const Index k = 1 + Index(i % 20);
+    const Matrix<double> A = gaussian<double>(3, k, i) * scale[i % 5];
+    const Matrix<double> B = gaussian<double>(k, 4, i + 900) * scale[i % 4];
+    verify(Matrix<double>(A * B),
+           Matrix<quad>(lift<quad>(A) * lift<quad>(B)),
+           product_bound(A, B));
+  }
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(float_product_within_bound) {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const Index m = Index(i % 5), k = Index(i % 33), n = Index(i % 7);
+    const Matrix<float> A = gaussian<float>(m, k, i);
+    const Matrix<float> B = gaussian<float>(k, n, i + 1000);
+    verify(Matrix<float>(A * B),
+           Matrix<quad>(lift<quad>(A) * lift<quad>(B)),
+           product_bound<float>(A, B));
+  }
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(chain_within_its_bound) {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const Index m = Index(i % 6), k = Index(i % 20), l = Index(i % 11);
+    const Matrix<double> A = gaussian<double>(m, k, i);
+    const Matrix<double> B = gaussian<double>(k, l, i + 1000);
+    const Matrix<double> C = gaussian<double>(l, 5, i + 2000);
+    const Matrix<quad> truth =
+        lift<quad>(A) * lift<quad>(B) * lift<quad>(C);
+    verify(Matrix<double>(A * B * C), truth, product_bound(A, B, C));
+    verify(Matrix<double>(A * (B * C)), truth, product_bound(A, B, C));
+  }
+  BOOST_CHECK_EXCEPTION(
+      product_bound(Matrix<double>(2, 3), Matrix<double>(2, 3)),
+      std::invalid_argument, says("product_bound: 2x3 times 2x3"));
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(exp_within_two_roundings) {
+  const auto relative = [](auto computed, const quad& truth) {
+    return to_double(quad(abs(quad(computed) / truth - 1)));
+  };
+  const Matrix<double> x = uniform<double>(4000, 1, 9);
+  for (Index i = 0; i < x.size(); ++i) {
+    const double s = -350 * (1 + x(i));
+    verify(relative(std::exp(s), exp(quad(s))),
+           2 * unit_roundoff<double>());
+    const float f = float(-40 * (1 + x(i)));
+    verify(relative(std::exp(f), exp(quad(f))),
+           2 * unit_roundoff<float>());
+  }
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(softmax_within_its_bound) {
+  const double scale[] = {0.1, 1, 3, 10, 100, 300};
+  for (std::uint64_t i = 0; i < 1500; ++i) {
+    const Index n = 1 + Index(i % 40), d = Index(i % 9);
+    const Matrix<double> Q = gaussian<double>(2, d, i) * scale[i % 6];
+    const Matrix<double> K = gaussian<double>(d, n, i + 5000);
+    Matrix<double> S = Q * K;
+    Matrix<quad> exact = lift<quad>(Q) * lift<quad>(K);
+    if (n > 1 && i % 3 == 0) {
+      S.col(0).setConstant(-HUGE_VAL);
+      exact.col(0).setConstant(quad(-HUGE_VAL));
+    }
+    verify(softmax(S), softmax(exact),
+           softmax_bound(S, product_bound(Q, K)));
+  }
+  BOOST_CHECK_EXCEPTION(
+      softmax_bound(Matrix<double>(2, 3), Matrix<double>(3, 2)),
+      std::invalid_argument, says("S is 2x3 but dS is 3x2"));
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const Index n = 1 + Index(i % 50);
+    const Matrix<float> S = gaussian<float>(3, n, i) * float(i % 30);
+    const Matrix<double> none = Matrix<double>::Zero(3, n);
+    verify(softmax(S), softmax(lift<quad>(S)),
+           softmax_bound<float>(lift<double>(S), none));
+  }
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(bound_sees_what_a_tolerance_does_not) {
+  int seen = 0, tolerated = 0;
+  const int tries = 400;
+  for (int i = 0; i < tries; ++i) {
+    const auto seed = std::uint64_t(i);
+    const Matrix<double> A = gaussian<double>(8, 16, seed);
+    const Matrix<double> B = gaussian<double>(16, 8, seed + 1000);
+    const Matrix<quad> truth = lift<quad>(A) * lift<quad>(B);
+    Matrix<double> C = A * B;
+    C(i % 8, i / 8 % 8) *= 1 + 1e-9;
+    seen += complaint([&] { verify(C, truth, product_bound(A, B)); })
+                .empty() ? 0 : 1;
+    const Matrix<double> T =
+        truth.unaryExpr([](const quad& x) { return to_double(x); });
+    tolerated += ((C - T).array().abs() <=
+                  1e-8 + 1e-5 * T.array().abs()).all();
+  }
+  fact("seen", seen);
+  fact("tolerated", tolerated);
+  fact("tries", tries);
+  refute(double(seen) / tries, 0.9);
+  BOOST_TEST(tolerated == tries);
+}
+// check that counterexamples are found and shrunk
+BOOST_AUTO_TEST_CASE(shrinking_finds_the_overflow) {
+  const std::string found =
+      counterexample([](const std::vector<int>& scores) {
+        double Z = 0;
+        for (const int s : scores) Z += std::exp(double(s));
+        verify(Z, std::numeric_limits<double>::max());
+      });
+  const std::string example = found.substr(0, found.find(" after"));
+  fact("counterexample", example);
+  BOOST_TEST(example == "([710])", found);
+  verify(std::exp(709.0), std::numeric_limits<double>::max());
+  refute(std::exp(710.0), std::numeric_limits<double>::max());
+}
+// check that counterexamples are found and shrunk
+BOOST_AUTO_TEST_CASE(shrinking_finds_what_does_not_commute) {
+  const std::string found = counterexample([] {
+    const Index n = draw(1, 5);
+    const Matrix<double> A = draw_matrix(n, n), B = draw_matrix(n, n);
+    verify((A * B - B * A).cwiseAbs().maxCoeff(), 0);
+  });
+  fact("counterexample", found.substr(0, found.find(" after")));
+  BOOST_TEST(found.substr(0, 2) == "2,", found);
+  const std::string again = counterexample([] {
+    const Index n = draw(1, 5);
+    const Matrix<double> A = draw_matrix(n, n), B = draw_matrix(n, n);
+    verify((A * B - B * A).cwiseAbs().maxCoeff(), 0);
+  });
+  BOOST_TEST(found.substr(0, 40) == again.substr(0, 40));  // fixed seed
+}
+// check that counterexamples are found and shrunk
+BOOST_AUTO_TEST_CASE(true_properties_survive) {
+  for_all([] {
+    const Index n = draw(1, 4), k = draw(0, 4), m = draw(1, 4);
+    const Matrix<double> A = draw_matrix(n, k), B = draw_matrix(n, k);
+    const Matrix<double> C = draw_matrix(k, m), D = draw_matrix(m, 2);
+    const Matrix<double> left = (A * C) * D, right = A * (C * D);
+    verify((left - right).cwiseAbs().maxCoeff(), 0);
+    const Matrix<double> sum = (A + B) * C, parts = A * C + B * C;
+    verify((sum - parts).cwiseAbs().maxCoeff(), 0);
+  }, 300);
+  BOOST_TEST(record().tally[0].instances == 600);
+}
+// check that counterexamples are found and shrunk
+BOOST_AUTO_TEST_CASE(for_all_fails_when_it_must) {
+  const auto fails = [](const auto& property) {
+    return complaint([&] {
+      const std::string found = counterexample(property);
+      record().falsifying = true;
+      judge(found.empty(), found, std::source_location::current());
+    });
+  };
+  const std::string text =
+      fails([](int n) { verify(double(n), 20); });
+  BOOST_TEST(text.find(std::string(", ") + __FILE__) != text.npos, text);
+  BOOST_TEST(fails([](int n) {
+    if (n > 5) throw std::runtime_error("unexpected");
+  }).find("unexpected") != text.npos);
+  BOOST_TEST(fails([](int) { RC_PRE(false); }) != "");
+  BOOST_TEST(fails([](int) { verify(0, 0); }) == "");
+}
+// check the arithmetic of the field
+BOOST_AUTO_TEST_CASE(axioms_hold_for_all_triples) {
+  using F = Mersenne<5>;
+  int violations = 0;
+  for (int a = 0; a < 31; ++a)
+    for (int b = 0; b < 31; ++b) {
+      const F x(a), y(b);
+      violations += (x * y != y * x) + (x - y != -(y - x));
+      violations += b != 0 && x / y * y != x;
+      violations += (x * y).n != std::uint64_t(a * b % 31);
+      for (int c = 0; c < 31; ++c) {
+        const F z(c);
+        violations += ((x * y) * z != x * (y * z)) +
+                      ((x + y) + z != x + (y + z)) +
+                      (x * (y + z) != x * y + x * z);
+      }
+    }
+  verify(violations, 0);
+}
+// check the arithmetic of the field
+BOOST_AUTO_TEST_CASE(reduction_equals_division) {
+  std::mt19937_64 generator(1);
+  const std::uint64_t p = Fp::modulus;
+  const std::uint64_t edges[] = {0, 1, 2, p / 2, p / 2 + 1, p - 2, p - 1};
+  long wrong = 0, tried = 0;
+  const auto compare = [&](Fp a, Fp b) {
+    const auto remainder = Fp::Wide(a.n) * b.n % p;
+    wrong += (a * b).n != std::uint64_t(remainder);
+    wrong += b.n != 0 && a / b * b != a;
+    ++tried;
+  };
+  for (const auto a : edges)
+    for (const auto b : edges) compare(Fp(a), Fp(b));
+  for (int i = 0; i < 5000; ++i) {
+    const Fp a = Fp::random(generator());
+    compare(a, Fp::random(generator()));
+  }
+  verify(double(wrong), 0);
+  BOOST_TEST(tried == 5049);
+  BOOST_CHECK_THROW(Fp(1) / Fp(0), std::domain_error);
+}
+// check the arithmetic of the field
+BOOST_AUTO_TEST_CASE(integers_wrap_and_reals_are_refused) {
+  static_assert(!std::is_constructible_v<Fp, double>);
+  static_assert(Fp(3) / Fp(3) == Fp(1) && Fp(-1) + Fp(1) == Fp(0));
+  verify_exact(Fp(-5), Fp(0) - Fp(5), 1);
+  verify_exact(Fp(Fp::modulus), Fp(0), 1);
+  verify_exact(Fp(~std::uint64_t(0)), Fp(7), 1);  // 2^64 - 1 = 8 p + 7
+  verify_exact(Fp(1) / Fp(2) + Fp(1) / Fp(2), Fp(1), 1);
+  verify_exact(Fp(std::int64_t(-1) << 62), Fp(-2), 1);
+}
+// check the arithmetic of the field
+BOOST_AUTO_TEST_CASE(random_elements_are_uniform) {
+  std::mt19937_64 generator(2);
+  std::array<int, 31> count{};
+  for (int i = 0; i < 31000; ++i)
+    ++count[Mersenne<5>::random(generator()).n];
+  double chi2 = 0;
+  for (const int c : count) chi2 += (c - 1000.0) * (c - 1000.0) / 1000;
+  fact("chi2", chi2);
+  verify(std::abs(chi2 - 30), 6 * std::sqrt(60));
+}
+// check the arithmetic of the field
+BOOST_AUTO_TEST_CASE(elimination_is_exact) {
+  for (Index n = 0; n <= 12; ++n) {
+    const Matrix<Fp> A = gaussian<Fp>(n, n, 3), B = gaussian<Fp>(n, 2, 4);
+    const Matrix<Fp> I = Matrix<Fp>::Identity(n, n);
+    if (n > 0) {
+      verify_exact(Matrix<Fp>(A * A.inverse()), I, long(n + 1));
+      const Matrix<Fp> X = A.partialPivLu().solve(B);
+      verify_exact(Matrix<Fp>(A * X), B, long(n + 1));
+    }
+  }
+}
+// check the arithmetic of the field
+BOOST_AUTO_TEST_CASE(the_field_has_no_exponential) {
+  using F = Mersenne<7>;
+  for (int c = 2; c < 127; ++c) {
+    F power = 1;
+    for (int k = 0; k < 127; ++k) power *= F(c);
+    refute(power != F(1), 1);  // so c^x is no function of x modulo p
+    verify(power != F(c), 0);
+  }
+}
+// check that exact stamps fail when they must
+BOOST_AUTO_TEST_CASE(chance_of_the_worst_point) {
+  const Matrix<Fp> A = gaussian<Fp>(2, 3, 1), B = A.transpose();
+  Matrix<Fp> C = A;
+  C(1, 2) += 1;
+  const auto fails = [](const auto& x, const auto& y, long degree) {
+    return complaint([&] { verify_exact(x, y, degree); }) != "";
+  };
+  BOOST_TEST((fails(A, B, 1) && fails(A, C, 1) && fails(A, A, 0)));
+  BOOST_TEST(fails(Fp(1), Fp(2), 1));
+  const Matrix<Fp> none(0, 3);
+  verify_exact(none, none, 1);
+  Tally& t = record().tally[std::size_t(Kind::exact)];
+  BOOST_TEST(t.instances == 0);
+  verify_exact(A, A, 10);
+  verify_exact(Fp(5), Fp(5), 3);
+  const double pi = Fp::likeliest;
+  BOOST_TEST(t.bound == 10 * pi);
+  BOOST_TEST(pi * double(Fp::modulus) < 1.126);
+  for (int i = 0; i < 30; ++i) verify_exact(A, A, 2);
+  BOOST_TEST(t.bound == 10 * pi);
+}
+// check the lemma of Schwartz and Zippel by counting
+template <int Q>
+long zeros(const Matrix<Mersenne<Q>>& c) {
+  using F = Mersenne<Q>;
+  long found = 0;
+  for (std::uint64_t x = 0; x < F::modulus; ++x)
+    for (std::uint64_t y = 0; y < F::modulus; ++y) {
+      F f = 0;
+      for (Index i = c.rows() - 1; i >= 0; --i) {
+        F row = 0;
+        for (Index j = c.cols() - 1; j >= 0; --j)
+          row = row * F(y) + c(i, j);
+        f = f * F(x) + row;
+      }
+      found += f == 0;
+    }
+  return found;
+}
+// check the lemma of Schwartz and Zippel by counting
+BOOST_AUTO_TEST_CASE(zeros_in_small_fields) {
+  using F = Mersenne<5>;
+  std::mt19937_64 generator(5);
+  for (Index D = 1; D <= 6; ++D) {
+    for (int trial = 0; trial < 20; ++trial) {
+      Matrix<F> c = Matrix<F>::Zero(D + 1, D + 1);
+      for (Index i = 0; i <= D; ++i)
+        for (Index j = 0; i + j <= D; ++j)
+          c(i, j) = F::random(generator());
+      c(trial % (D + 1), D - trial % (D + 1)) = 1;
+      verify(double(zeros(c)), double(D * 31));
+    }
+    Matrix<F> roots = Matrix<F>::Zero(D + 1, 1);
+    roots(0, 0) = 1;
+    for (int k = 1; k <= D; ++k)  // multiply by (x - k)
+      for (Index i = D; i >= 0; --i)
+        roots(i, 0) = (i > 0 ? roots(i - 1, 0) : F(0)) - F(k) * roots(i, 0);
+    verify(double(zeros(roots)), double(D * 31));
+    BOOST_TEST(zeros(roots) == D * 31);
+  }
+}
+// check a true identity and a false one
+BOOST_AUTO_TEST_CASE(softmax_jacobian_in_two_forms) {
+  int caught = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    const Index n = 2 + Index(i % 7);
+    const Matrix<Fp> E = gaussian<Fp>(n, 1, i);
+    const Matrix<Fp> dA = gaussian<Fp>(n, 1, i + 5000);
+    const Fp Z = E.sum();
+    const Matrix<Fp> A = E * (Fp(1) / Z);
+    const Fp mean = A.cwiseProduct(dA).sum();
+    const Matrix<Fp> rows = A.cwiseProduct(dA) - A * mean;
+    const Matrix<Fp> wrong = A.cwiseProduct(dA) + A * mean;
+    Matrix<Fp> J = -A * A.transpose();
+    J.diagonal() += A;
+    verify_exact(Matrix<Fp>(J * dA), rows, 3);
+    caught += !same(Matrix<Fp>(J * dA), wrong);
+  }
+  refute(caught, 1000);
+  fact("caught", caught);
+}
+// check a true identity and a false one
+BOOST_AUTO_TEST_CASE(false_by_one_part_in_a_trillion_million) {
+  const std::int64_t large = 1000000000000000000;
+  int in_double = 0, in_field = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const Matrix<double> a = gaussian<double>(3, 3, i);
+    const Matrix<double> b = gaussian<double>(3, 3, i + 500);
+    const double det = a.determinant() * b.determinant();
+    in_double += det * (1 + 1e-18) != det;
+    const Matrix<quad> qa = lift<quad>(a), qb = lift<quad>(b);
+    const quad truth = Matrix<quad>(qa * qb).determinant();
+    const quad claim =
+        qa.determinant() * qb.determinant() * (1 + 1 / quad(large));
+    refute(to_double(quad(abs(claim / truth - 1))), 0.99e-18);
+    const Matrix<Fp> A = gaussian<Fp>(3, 3, i), B = gaussian<Fp>(3, 3, i + 9);
+    const Fp exact = Matrix<Fp>(A * B).determinant();
+    const Fp product = A.determinant() * B.determinant();
+    verify_exact(exact, product, 6);
+    in_field += exact != product * (Fp(large) + 1) / Fp(large);
+  }
+  fact("double", in_double);
+  fact("field", in_field);
+  BOOST_TEST(in_double == 0);
+  BOOST_TEST(in_field == 200);
+}
+// check the answers about checking
+BOOST_AUTO_TEST_CASE(answer_sums_of_gamma) {
+  const double u = 0x1p-11, own = 1 + 8 * unit_roundoff<double>();
+  for (Index m = 1; m < 40; ++m)
+    for (Index n = 1; n < 40; ++n) {
+      const double a = gamma(m, u), b = gamma(n, u);
+      verify(a + b + a * b, gamma(m + n, u) * own);
+      verify(double(m) * b, gamma(m * n, u) * own);
+    }
+}
+// check the answers about checking
+BOOST_AUTO_TEST_CASE(answer_freivalds) {
+  using F = Mersenne<3>;
+  std::mt19937_64 generator(7);
+  const auto draw = [&](Index n, Index m) {
+    Matrix<F> x(n, m);
+    for (Index i = 0; i < x.size(); ++i)
+      x.data()[i] = F::random(generator());
+    return x;
+  };
+  const Matrix<F> A = draw(5, 5), B = draw(5, 5);
+  Matrix<F> C = A * B;
+  C(3, 1) += F(2);
+  int passed = 0;
+  const int draws = 70000;
+  for (int i = 0; i < draws; ++i) {
+    const Matrix<F> r = draw(5, 1), Br = B * r, left = A * Br;
+    passed += left == Matrix<F>(C * r);
+  }
+  fact("passed", passed);
+  verify(std::abs(passed - 10000.0), 5 * std::sqrt(draws * 6 / 49.0));
+}
+// check the answers about checking
+BOOST_AUTO_TEST_CASE(answer_sherman_morrison) {
+  int caught = 0;
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    const Index n = 1 + Index(i % 6);
+    const Matrix<Fp> A = gaussian<Fp>(n, n, i), I = A.inverse();
+    const Matrix<Fp> u = gaussian<Fp>(n, 1, i + 200);
+    const Matrix<Fp> v = gaussian<Fp>(n, 1, i + 300);
+    const Matrix<Fp> left = (A + u * v.transpose()).inverse();
+    const Fp below = Fp(1) + (v.transpose() * I * u)(0, 0);
+    const Matrix<Fp> change = I * u * v.transpose() * I * (1 / below);
+    verify_exact(left, Matrix<Fp>(I - change), long(2 * n + 1));
+    caught += !same(left, Matrix<Fp>(I + change));
+  }
+  refute(caught, 100);
+}
+BOOST_AUTO_TEST_SUITE_END()

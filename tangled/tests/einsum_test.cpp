@@ -1,0 +1,750 @@
+// tests/einsum_test.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include <map>
+#include "attn/einsum.hpp"
+#include "attn/quad.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+// multiply by literal loops
+template <class S>
+struct Flat {
+  std::vector<Index> dim;
+  std::vector<S> at;
+};
+
+template <class S, class X>
+Flat<S> flat(const X& x, bool absolute = false) {
+  Flat<S> f{{x.dim.begin(), x.dim.end()}, {}};
+  for (const auto& v : x.values) {
+    const S s(v);
+    f.at.push_back(absolute && s < S(0) ? S(-s) : s);
+  }
+  return f;
+}
+// multiply by literal loops
+template <class S>
+std::vector<S> literal(const std::string& pattern,
+                       const std::vector<Flat<S>>& x) {
+  // split the pattern into letters and extents
+  std::vector<std::string> factor(1);
+  std::string left;
+  bool arrow = false;
+  for (const char c : pattern)
+    if (c == ',') factor.emplace_back();
+    else if (c == '>') arrow = true;
+    else if (c != '-') (arrow ? left : factor.back()) += c;
+  std::map<char, Index> extent;
+  for (std::size_t f = 0; f < x.size(); ++f)
+    for (std::size_t k = 0; k < factor[f].size(); ++k)
+      extent[factor[f][k]] = x[f].dim[k];
+  bool empty = false;
+  for (const auto& [letter, n] : extent) empty = empty || n == 0;
+  const auto place = [&](const std::string& letters,
+                         std::map<char, Index> at, bool size) {
+    Index o = size ? 1 : 0;
+    for (const char c : letters)
+      o = size ? o * extent[c] : o * extent[c] + at[c];
+    return std::size_t(o);
+  };
+  std::vector<S> result(place(left, {}, true), S(0));
+  if (empty) return result;
+  for (std::map<char, Index> at;;) {
+    S product(1);
+    for (std::size_t f = 0; f < x.size(); ++f)
+      product *= x[f].at[place(factor[f], at, false)];
+    result[place(left, at, false)] += product;
+    auto l = extent.begin();
+    while (l != extent.end() && ++at[l->first] == l->second)
+      at[l++->first] = 0;
+    if (l == extent.end()) return result;
+  }
+}
+// make tensors to compare with
+template <class X>
+X ones_like(X x) {
+  x.values.setOnes();
+  return x;
+}
+
+template <Height... H, class... N>
+Tensor<double, H...> some(std::uint64_t seed, N... n) {
+  Tensor<double, H...> x(n...);
+  x.values = uniform<double>(x.values.size(), 1, seed);
+  return x;
+}
+// compare an equation with literal loops
+template <Text T, class... X>
+auto compare(const std::string& pattern, const X&... x) {
+  const auto C = eq<T>(x...);
+  using S = typename decltype(C)::scalar;
+  const auto truth = literal<quad>(pattern, {flat<quad>(x)...});
+  const auto size = literal<quad>(pattern, {flat<quad>(x, true)...});
+  const auto count = literal<double>(
+      pattern, {flat<double>(ones_like(x))...});
+  BOOST_TEST(std::size_t(C.values.size()) == truth.size());
+  for (std::size_t q = 0; q < truth.size(); ++q) {
+    const double k = count[q] + double(sizeof...(X));
+    verify(to_double(quad(abs(quad(C.values(Index(q))) - truth[q]))),
+           gamma(Index(k), unit_roundoff<S>()) * to_double(size[q]));
+  }
+  return C;
+}
+// report a pattern of the table
+template <Text T, class... X>
+void pattern(int row, const std::string& classical, const X&... x) {
+  compare<T>(classical, x...);
+  std::string tex;
+  for (const char* c = T.c; *c; ++c)
+    if (*c == '^') tex += "\\sp ";
+    else if (*c == '_') tex += "\\sb ";
+    else tex += *c;
+  const std::string number = std::to_string(row);
+  fact("eq" + number, tex);
+  fact("op" + number, classical);
+}
+// count the products of a scalar
+struct Counted {
+  double x = 0;
+  inline static Index products = 0;
+  Counted(double y = 0) : x(y) {}
+  friend Counted operator*(Counted a, Counted b) {
+    return ++products, Counted(a.x * b.x);
+  }
+  friend Counted operator/(Counted a, Counted b) { return a.x / b.x; }
+  Counted& operator+=(Counted b) { return x += b.x, *this; }
+};
+// make the counting scalar known to Eigen
+template <>
+struct Eigen::NumTraits<Counted> : Eigen::NumTraits<double> {
+  using Real = Counted;
+  using NonInteger = Counted;
+  using Nested = Counted;
+  enum { RequireInitialization = 1 };
+};
+
+BOOST_AUTO_TEST_SUITE(notation)
+// run the cases on tensors and the reader
+// check tensors and views
+BOOST_AUTO_TEST_CASE(tensor_is_row_major) {
+  Tensor<double, up, dn, up> t(2, 3, 4);
+  t(1, 2, 3) = 5;
+  BOOST_TEST(t.values(23) == 5);
+  BOOST_TEST((t.stride() == std::array<Index, 3>{12, 4, 1}));
+}
+BOOST_AUTO_TEST_CASE(heights_are_types) {
+  using namespace std;
+  const Tensor<double, up> v(3);
+  const Tensor<double, dn> a(3);
+  using Lowered = decltype(eq<"v_a = g_{ab} v^b">(
+      Tensor<double, dn, dn>(3, 3), v));
+  static_assert(is_same_v<Lowered, Tensor<double, dn>>);
+  static_assert(!is_convertible_v<decltype(a), decltype(v)>);
+  static_assert(is_convertible_v<decltype(eq<"s = u_a v^a">(a, v)), double>);
+  BOOST_TEST(double(eq<"s = u_a v^a">(a, v)) == 0);
+}
+// check tensors and views
+BOOST_AUTO_TEST_CASE(tensor_from_matrix_and_back) {
+  const Matrix<double> m = gaussian<double>(3, 4, 1);
+  const Tensor<double, up, dn> t = 2 * m;
+  BOOST_TEST((t.mat() == 2 * m));
+  const Tensor<double, up> v = m.row(1);
+  BOOST_TEST((v.vec().transpose() == m.row(1)));
+  Tensor<double, up> w = m.col(2);
+  w.vec()(0) = 7;
+  BOOST_TEST(w(0) == 7);
+}
+BOOST_AUTO_TEST_CASE(rank_zero_is_a_scalar) {
+  const Tensor<double> s = 3.0, zero;
+  const double x = s;
+  BOOST_TEST(x == 3);
+  BOOST_TEST(double(zero) == 0);
+  BOOST_TEST(shape(s) == "scalar");
+}
+BOOST_AUTO_TEST_CASE(views_do_not_copy) {
+  const Matrix<double> m = gaussian<double>(6, 7, 1);
+  BOOST_TEST((view<up, dn>(m).first == m.data()));
+  BOOST_TEST((view<up, dn>(m.block(1, 2, 3, 3)).first == &m(1, 2)));
+  BOOST_TEST((view<up, dn>(m.transpose()).step == std::array<Index, 2>{1, 7}));
+  BOOST_TEST((view<up>(m.col(3)).step == std::array<Index, 1>{7}));
+}
+// check tensors and views
+BOOST_AUTO_TEST_CASE(views_of_any_stride) {
+  const Matrix<double> m = gaussian<double>(60, 70, 1);
+  const Eigen::MatrixXd columns = m;
+  const auto block = m.block(3, 5, 20, 30);
+  const Tensor<double, up, dn> copy = block;
+  const auto same = [&](const auto& A) {
+    const auto x = eq<"C^i{}_j = A^i{}_k B_j{}^k">(A, view<dn, up>(block));
+    const auto y = eq<"C^i{}_j = A^i{}_k B_j{}^k">(
+        copy, Tensor<double, dn, up>(block));
+    verify(x.mat(), lift<quad>(y.mat()),
+           2 * product_bound(block, block.transpose()));
+  };
+  same(view<up, dn>(block));
+  same(view<up, dn>(columns.block(3, 5, 20, 30)));
+  const auto row = eq<"s^i = A^i{}_k x^k">(copy, view<up>(m.col(0).head(30)));
+  verify(row.vec(), lift<quad>(block) * lift<quad>(m.col(0).head(30)),
+         product_bound(block, m.col(0).head(30)));
+}
+// check tensors and views
+BOOST_AUTO_TEST_CASE(tensors_form_a_vector_space) {
+  const auto x = some<up, dn>(1, 2, 3), y = some<up, dn>(2, 2, 3);
+  BOOST_TEST(((x + y - 2 * x).mat() == x.mat() + y.mat() - 2 * x.mat()));
+  const auto z = some<up, dn>(3, 3, 2);
+  BOOST_CHECK_EXCEPTION(x + z, std::invalid_argument,
+                        says("Tensor +: 2x3 and 3x2"));
+  BOOST_CHECK_EXCEPTION(x - z, std::invalid_argument, says("Tensor -:"));
+}
+BOOST_AUTO_TEST_CASE(lift_keeps_numbers) {
+  const auto x = some<up, dn>(1, 2, 3);
+  BOOST_TEST((lift<double>(lift<quad>(x)).values == x.values));
+  BOOST_TEST((lift<float>(x.mat()) == x.mat().cast<float>()));
+  const Vector<quad> v = lift<quad>(x.values);
+  BOOST_TEST(v.size() == 6);
+}
+// check messages and random numbers
+BOOST_AUTO_TEST_CASE(refusals_name_the_shapes) {
+  BOOST_TEST(shape(Matrix<double>(4, 3)) == "4x3");
+  BOOST_TEST(shape(Tensor<double, up, dn, dn>(2, 3, 4)) == "2x3x4");
+  BOOST_CHECK_EXCEPTION(require(false, "f: K has ", 3, " columns"),
+                        std::invalid_argument, says("f: K has 3 columns"));
+  BOOST_CHECK_EXCEPTION(require_domain(false, "f: T = ", 0.5),
+                        std::domain_error, says("f: T = 0.5"));
+  require(true, "nothing");
+}
+BOOST_AUTO_TEST_CASE(gaussian_has_its_moments) {
+  const Matrix<double> x = gaussian<double>(1000, 100, 1);
+  const double n = 1e5;
+  verify(std::abs(x.mean()), 5 / std::sqrt(n));
+  verify(std::abs(x.squaredNorm() / n - 1), 5 * std::sqrt(2 / n));
+  verify(std::abs(x.array().pow(4).mean() - 3), 5 * std::sqrt(96 / n));
+  BOOST_TEST((gaussian<double>(3, 3, 1) != gaussian<double>(3, 3, 2)));
+}
+BOOST_AUTO_TEST_CASE(uniform_fills_its_interval) {
+  const Matrix<double> x = uniform<double>(1000, 100, 1);
+  verify(std::abs(x.mean()), 5 / std::sqrt(3e5));
+  verify(std::abs(x.squaredNorm() / 1e5 - 1. / 3),
+         5 * std::sqrt(4. / 45 / 1e5));
+  BOOST_TEST(x.minCoeff() >= -1);
+  BOOST_TEST(x.maxCoeff() < 1);
+}
+// check messages and random numbers
+BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
+  const Matrix<double> x = gaussian<double>(4, 5, 9);
+  BOOST_TEST((gaussian<quad>(4, 5, 9) == lift<quad>(x)));
+  BOOST_TEST((gaussian<float>(4, 5, 9) == lift<float>(x)));
+  BOOST_TEST(gaussian<double>(0, 5, 9).size() == 0);
+  BOOST_CHECK_EXCEPTION(gaussian<double>(-1, 5, 9), std::invalid_argument,
+                        says("gaussian: extents -1x5"));
+  BOOST_CHECK_EXCEPTION(uniform<double>(1, -5, 9), std::invalid_argument,
+                        says("uniform: extents 1x-5"));
+}
+BOOST_AUTO_TEST_CASE(permutations_are_equally_likely) {
+  std::map<std::vector<Index>, double> count;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed)
+    ++count[permutation(3, seed)];
+  BOOST_TEST(count.size() == 6U);
+  for (const auto& [p, n] : count)
+    verify(std::abs(n - 1000), 5 * std::sqrt(6000 * 5. / 36));
+  BOOST_TEST(permutation(0, 1).empty());
+  BOOST_CHECK_THROW(permutation(-1, 1), std::invalid_argument);
+}
+// check the reader
+template <Text T>
+constexpr const detail::Factor& first_factor() {
+  return detail::parsed<T>.term[0].factor[0];
+}
+BOOST_AUTO_TEST_CASE(blanks_and_empty_braces_mean_nothing) {
+  constexpr auto& a = first_factor<"s=A^{ij}_{ k }B_{ij}^k">();
+  constexpr auto& b = first_factor<" s = A ^{ i, j}{}_k B_{ij} {}^k ">();
+  static_assert(a.rank == 3 && b.rank == 3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    BOOST_TEST(a.slot[k].letter == b.slot[k].letter);
+    BOOST_TEST(a.slot[k].height == b.slot[k].height);
+  }
+}
+// check the reader
+BOOST_AUTO_TEST_CASE(accents_belong_to_names) {
+  constexpr auto& a = first_factor<R"(s = \bar S_{ij} X^{ij})">();
+  constexpr auto& b = first_factor<R"(s = \hat{\bar S}''_{ij} X^{ij})">();
+  constexpr auto& c = first_factor<R"(s = \mathbf{S}_{ij} X^{ij})">();
+  static_assert(a.rank == 2 && b.rank == 2 && c.rank == 2);
+  constexpr auto& e = detail::parsed<R"(x^i = \beta y^i)">;
+  static_assert(e.arguments == 2);
+  BOOST_TEST(e.term[0].factor[0].rank == 0U);
+}
+// check the reader
+BOOST_AUTO_TEST_CASE(greek_indices_are_distinct) {
+  const auto A = some<dn, dn>(1, 2, 3);
+  const auto B =
+      eq<R"(B_{\nu\mu} = A_{\mu\nu})">(A);  // eq:none
+  BOOST_TEST((B.mat() == A.mat().transpose()));
+  BOOST_TEST(detail::spelled(detail::parsed<
+      R"(v^\omega = w^\omega)">.left.slot[0].letter) == "\\omega");
+}
+BOOST_AUTO_TEST_CASE(a_derivative_is_a_slot) {
+  const auto dg = some<dn, dn, dn>(1, 3, 3, 3);
+  const auto T = eq<R"(T_{cab} = \partial_a g_{bc})">(dg);
+  for (Index a = 0; a < 3; ++a)
+    for (Index b = 0; b < 3; ++b)
+      for (Index c = 0; c < 3; ++c) BOOST_TEST(T(c, a, b) == dg(a, b, c));
+}
+BOOST_AUTO_TEST_CASE(coefficients_are_rational) {
+  const auto A = some<dn, dn>(1, 3, 3);
+  const auto S = eq<
+      R"(S_{ab} = \tfrac{1}{2} A_{ab} + \frac{1}{2} A_{ba})">(A, A);
+  BOOST_TEST((S.mat() == 0.5 * A.mat() + 0.5 * A.mat().transpose()));
+  const auto D = eq<"D_{ab} = - 3 A_{ab} + 2 A_{ab}">(A, A);
+  BOOST_TEST((D.mat() == -3 * A.mat() + 2 * A.mat()));
+}
+// check sums of terms
+BOOST_AUTO_TEST_CASE(christoffel_symbols_are_two_equations) {
+  const auto dg = some<dn, dn, dn>(1, 3, 3, 3);
+  const auto gi = some<up, up>(2, 3, 3);
+  const auto T =
+  eq<R"(T_{dab} = \partial_a g_{bd} + \partial_b g_{ad} - \partial_d g_{ab})">(
+          dg, dg, dg);
+  const auto G =
+      eq<R"(\Gamma^c{}_{ab} = \tfrac{1}{2} g^{cd} T_{dab})">(gi, T);
+  // compare the symbols with their definition
+  for (Index c = 0; c < 3; ++c)
+    for (Index a = 0; a < 3; ++a)
+      for (Index b = 0; b < 3; ++b) {
+        quad sum = 0, size = 0;
+        for (Index d = 0; d < 3; ++d) {
+          const quad g = gi(c, d), x = dg(a, b, d), y = dg(b, a, d);
+          const quad z = dg(d, a, b);
+          sum += g * (x + y - z) / 2;
+          size += abs(g) * (abs(x) + abs(y) + abs(z)) / 2;
+        }
+        verify(to_double(quad(abs(G(c, a, b) - sum))),
+               gamma(8, 0x1p-53) * to_double(size));
+      }
+}
+// check sums of terms
+BOOST_AUTO_TEST_CASE(dummies_are_private_to_terms) {
+  const auto A = some<up, dn>(1, 2, 3), C = some<up, dn>(3, 2, 5);
+  const auto B = some<up, up>(2, 3, 4), D = some<up, up>(4, 5, 4);
+  const auto S = eq<
+      "S^{ij} = A^i{}_a B^{aj} - C^i{}_a D^{aj}">(A, B, C, D);
+  verify(S.mat(), lift<quad>(A.mat()) * lift<quad>(B.mat()) -
+                      lift<quad>(C.mat()) * lift<quad>(D.mat()),
+         2 * (product_bound(A.mat(), B.mat()) +
+              product_bound(C.mat(), D.mat())));
+}
+BOOST_AUTO_TEST_CASE(extents_are_checked) {
+  const auto Q = some<up, up>(1, 2, 3), K = some<up, up>(2, 4, 5);
+  const auto g = some<dn, dn>(3, 3, 3);
+  BOOST_CHECK_EXCEPTION(
+      (eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, K)),
+      std::invalid_argument, says("index b has extent 3 and 5"));
+  BOOST_CHECK_EXCEPTION((eq<"S^{ij} = Q^{ij} + K^{ij}">(Q, K)),
+                        std::invalid_argument, says("index i has"));
+  BOOST_CHECK_EXCEPTION((eq<"t = A^a{}_a">(some<up, dn>(1, 2, 3))),
+                        std::invalid_argument, says("index a has"));
+}
+// check traces, diagonals and empty sums
+BOOST_AUTO_TEST_CASE(traces_inside_products) {
+  const auto R = some<up, dn, dn, dn>(1, 4, 3, 4, 3);
+  const auto gi = some<up, up>(2, 3, 3);
+  compare<"r_b{}^c = R^a{}_{bad} g^{dc}">("abad,dc->bc", R, gi);
+  compare<"r = R^a{}_{bad} g^{bd}">("abad,bd->", R, gi);
+  compare<"r = g^{bd} R^a{}_{bad}">("bd,abad->", gi, R);
+}
+BOOST_AUTO_TEST_CASE(labels_take_diagonals) {
+  const auto A = some<up, dn>(1, 4, 4);
+  const auto d = eq<"d^{(a)} = A^{(a)}{}_{(a)}">(A);
+  BOOST_TEST((d.vec() == A.mat().diagonal()));
+  compare<"c^{(a)i} = A^{(a)}{}_{(a)} B^{(a)i}">(
+      "aa,ai->ai", A, some<up, up>(2, 4, 3));
+}
+BOOST_AUTO_TEST_CASE(empty_sums_are_zero) {
+  const Tensor<double, up, up> Q(2, 0), K(3, 0), none(0, 4);
+  const Tensor<double, dn, dn> g(0, 0);
+  const auto S = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, K);
+  BOOST_TEST(shape(S) == "2x3");
+  verify(S.values.cwiseAbs().maxCoeff(), 0.0);
+  BOOST_TEST(shape(eq<"B^{ji} = A^{ij}">(none)) == "4x0");
+}
+// check traces, diagonals and empty sums
+BOOST_AUTO_TEST_CASE(six_factors_in_a_row) {
+  const auto A = some<up, dn>(1, 3, 3), B = some<up, dn>(2, 3, 3);
+  compare<"z^i{}_p = A^i{}_j B^j{}_k A^k{}_l B^l{}_m A^m{}_n B^n{}_p">(
+      "ij,jk,kl,lm,mn,np->ip", A, B, A, B, A, B);
+  const Tensor<double> beta = 0.5;
+  const auto C = eq<R"(C^i{}_j = \beta A^i{}_j)">(beta, A);
+  BOOST_TEST((C.mat() == 0.5 * A.mat()));
+}
+BOOST_AUTO_TEST_CASE(results_are_kept_in_place) {
+  const auto A = some<up, dn>(1, 8, 8), B = some<up, dn>(2, 8, 8);
+  Tensor<double, up, dn> C(8, 8);
+  C.values.setConstant(99);
+  const double* where = C.values.data();
+  eq_into<"C^i{}_j = A^i{}_k B^k{}_j">(C, A, B);
+  BOOST_TEST(C.values.data() == where);
+  BOOST_TEST((C.mat() == eq<"C^i{}_j = A^i{}_k B^k{}_j">(A, B).mat()));
+}
+BOOST_AUTO_TEST_CASE(arguments_may_be_temporaries) {
+  const Matrix<double> m = gaussian<double>(3, 3, 1);
+  const double t = eq<"t = A^a{}_a">(Tensor<double, up, dn>(2 * m));
+  verify(std::abs(t - 2 * m.trace()), gamma(3, 0x1p-53) * 2 *
+                                          m.diagonal().cwiseAbs().sum());
+}
+// run the cases on equations
+// check products of random shapes
+BOOST_AUTO_TEST_CASE(products_agree_with_loops) {
+  for_all([] {
+    const Index n = draw(0, 6), m = draw(0, 6), d = draw(0, 6);
+    const Index h = draw(0, 3);
+    const auto Q = some<up, up, up>(1, h, n, d);
+    const auto K = some<up, up, up>(2, h, m, d);
+    const auto g = some<dn, dn>(3, d, d);
+    const auto W = some<dn, dn, up>(4, h, d, m);
+    compare<"S^{(h)ij} = Q^{(h)ia} g_{ab} K^{(h)jb}">("hia,ab,hjb->hij",
+                                                      Q, g, K);
+    compare<"Y^{in} = O^{hic} W_{hc}{}^n">("hic,hcn->in", Q, W);
+    compare<"P^{ji(a)} = g_{bc} Q^{bi(a)} K^{cj(a)}">(
+        "bc,bia,cja->jia", some<dn, dn>(7, h, h), Q, K);
+  });
+}
+// check every kernel
+BOOST_AUTO_TEST_CASE(all_kernels_agree_with_loops) {
+  const Index n = 33, m = 17, d = 41;
+  const auto A = some<up, dn>(1, n, d), B = some<up, dn>(2, d, m);
+  const auto At = some<dn, up>(3, d, n), Bt = some<dn, up>(4, m, d);
+  compare<"C^i{}_j = A^i{}_k B^k{}_j">("ik,kj->ij", A, B);
+  compare<"C^i{}_j = A^i{}_k B_j{}^k">("ik,jk->ij", A, Bt);
+  compare<"C^i{}_j = A_k{}^i B^k{}_j">("ki,kj->ij", At, B);
+  compare<"C^i{}_j = A_k{}^i B_j{}^k">("ki,jk->ij", At, Bt);
+  compare<"C_j{}^i = A_k{}^i B_j{}^k">("ki,jk->ji", At, Bt);
+  compare<"C^{(i)}{}_{(j)} = A^{(i)}{}_{(j)} B^{(i)}{}_{(j)}">(
+      "ij,ij->ij", A, A);
+}
+// check every kernel
+BOOST_AUTO_TEST_CASE(float_obeys_its_bound) {
+  for (const Index d : {1, 64, 1000}) {
+    const auto Q = lift<float>(some<up, up>(1, 5, d));
+    const auto K = lift<float>(some<up, dn>(2, 7, d));
+    compare<"S^{ij} = Q^{ia} K^j{}_a">("ia,ja->ij", Q, K);
+  }
+}
+// check the patterns of linear algebra
+BOOST_AUTO_TEST_CASE(patterns_of_linear_algebra) {
+  const auto u = some<up>(1, 5), v = some<up>(2, 5);
+  const auto w = some<dn>(3, 5);
+  const auto A = some<up, dn>(4, 5, 5), B = some<up, dn>(5, 5, 5);
+  const auto C = some<dn, up>(6, 5, 5);
+  const auto Ab = some<up, up, dn>(7, 2, 3, 4);
+  const auto Bb = some<up, up, dn>(8, 2, 4, 5);
+  pattern<"s = u_a v^a">(1, "a,a->", w, v);
+  pattern<"M^{ab} = u^a v^b">(2, "a,b->ab", u, v);
+  pattern<"B_k{}^i = A^i{}_k">(3, "ik->ki", A);
+  pattern<"t = A^a{}_a">(4, "aa->", A);
+  pattern<"C^i{}_j = A^i{}_k B^k{}_j">(5, "ik,kj->ij", A, B);
+  pattern<"y^i = A^i{}_k x^k">(6, "ik,k->i", A, u);
+  pattern<"s = A^i{}_k B_i{}^k">(7, "ik,ik->", A, C);
+  pattern<"C^{(i)}{}_{(k)} = A^{(i)}{}_{(k)} B^{(i)}{}_{(k)}">(
+      8, "ik,ik->ik", A, B);
+  pattern<"C^{(b)i}{}_j = A^{(b)i}{}_k B^{(b)k}{}_j">(
+      9, "bik,bkj->bij", Ab, Bb);
+}
+// check the patterns of attention
+BOOST_AUTO_TEST_CASE(patterns_of_attention) {
+  const auto u = some<up>(1, 4), v = some<up>(2, 4);
+  const auto w = some<dn>(3, 4);
+  const auto g = some<dn, dn>(4, 4, 4);
+  const auto r = some<up, up>(5, 4, 4);
+  const auto Q = some<up, up>(6, 3, 4), K = some<up, up>(7, 5, 4);
+  const auto A = some<up, dn>(8, 3, 5);
+  const auto Qb = some<up, up, up>(9, 2, 3, 4);
+  const auto Kb = some<up, up, up>(10, 2, 5, 4);
+  const auto Ab = some<up, up, dn>(11, 2, 3, 5);
+  pattern<"v_a = g_{ab} v^b">(10, "ab,b->a", g, v);
+  pattern<"v^a = g^{ab} v_b">(11, "ab,b->a", r, w);
+  pattern<"s = u^a g_{ab} v^b">(12, "a,ab,b->", u, g, v);
+  pattern<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(13, "ia,ab,jb->ij", Q, g, K);
+  pattern<"O^{ic} = A^i{}_j V^{jc}">(14, "ij,jc->ic", A, K);
+  pattern<"S^{(b)ij} = Q^{(b)ik} g_{kl} K^{(b)jl}">(
+      15, "bik,kl,bjl->bij", Qb, g, Kb);
+  pattern<"O^{(b)ic} = A^{(b)i}{}_j V^{(b)jc}">(
+      16, "bij,bjc->bic", Ab, Kb);
+}
+// check the patterns of many heads
+BOOST_AUTO_TEST_CASE(patterns_of_many_heads) {
+  const auto X = some<up, up>(1, 3, 6);
+  const auto W = some<up, dn, up>(2, 2, 6, 4);
+  const auto Q = some<up, up, up>(3, 2, 3, 4);
+  const auto K = some<up, up, up>(4, 2, 5, 4);
+  const auto g = some<dn, dn>(5, 4, 4);
+  const auto A = some<up, up, dn>(6, 2, 3, 5);
+  const auto Wo = some<dn, dn, up>(7, 2, 4, 6);
+  pattern<"Q^{hia} = X^{im} W^h{}_m{}^a">(17, "im,hma->hia", X, W);
+  pattern<"S^{(h)ij} = Q^{(h)ia} g_{ab} K^{(h)jb}">(
+      18, "hia,ab,hjb->hij", Q, g, K);
+  pattern<"O^{(h)ic} = A^{(h)i}{}_j V^{(h)jc}">(
+      19, "hij,hjc->hic", A, K);
+  pattern<"Y^{in} = O^{hic} W_{hc}{}^n">(20, "hic,hcn->in", Q, Wo);
+  pattern<"Q^{(b)hia} = X^{(b)im} W^h{}_m{}^a">(
+      21, "bim,hma->bhia", some<up, up, up>(8, 2, 3, 6), W);
+  pattern<"S^{(bh)ij} = Q^{(bh)ia} g_{ac} K^{(bh)jc}">(
+      22, "bhia,ac,bhjc->bhij", some<up, up, up, up>(9, 2, 2, 3, 4), g,
+      some<up, up, up, up>(10, 2, 2, 5, 4));
+}
+// check the patterns of the backward pass
+BOOST_AUTO_TEST_CASE(patterns_of_the_backward_pass) {
+  const auto A = some<up, dn>(1, 3, 5);
+  const auto V = some<up, up>(2, 5, 4);
+  const auto dO = some<dn, dn>(3, 3, 4);
+  const auto dS = some<dn, dn>(4, 3, 5);
+  const auto Q = some<up, up>(5, 3, 4), K = some<up, up>(6, 5, 4);
+  const auto g = some<dn, dn>(7, 4, 4);
+  pattern<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(
+      23, "ij,ic->jc", A, dO);
+  pattern<R"(\bar A_i{}^j = \bar O_{ic} V^{jc})">(
+      24, "ic,jc->ij", dO, V);
+  pattern<R"(\bar Q_{ia} = \bar S_{ij} K^{jb} g_{ab})">(
+      25, "ij,jb,ab->ia", dS, K, g);
+  pattern<R"(\bar g^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(
+      26, "ia,ij,jb->ab", Q, dS, K);
+}
+// check the three readings
+BOOST_AUTO_TEST_CASE(the_score_is_QgKt) {
+  const auto Q = some<up, up>(1, 7, 5), K = some<up, up>(2, 9, 5);
+  const auto g = some<dn, dn>(3, 5, 5);
+  const auto S =
+      eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, K);  // eq:score
+  const Matrix<quad> q = lift<quad>(Q.mat()), k = lift<quad>(K.mat());
+  const Matrix<quad> truth = q * lift<quad>(g.mat()) * k.transpose();
+  verify(S.mat(), truth,
+         product_bound(Q.mat(), g.mat(), K.mat().transpose()));
+}
+// check the three readings
+BOOST_AUTO_TEST_CASE(the_output_and_its_cotangent) {
+  const auto A = some<up, dn>(1, 7, 9);
+  const auto V = some<up, up>(2, 9, 5);
+  const auto dO = some<dn, dn>(3, 7, 5);
+  const auto O =
+      eq<"O^{ic} = A^i{}_j V^{jc}">(A, V);  // eq:output
+  const auto dV =
+      eq<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(A, dO);  // eq:dv
+  const Matrix<quad> a = lift<quad>(A.mat());
+  const Matrix<quad> o = a * lift<quad>(V.mat());
+  const Matrix<quad> v = a.transpose() * lift<quad>(dO.mat());
+  verify(O.mat(), o, product_bound(A.mat(), V.mat()));
+  verify(dV.mat(), v, product_bound(A.mat().transpose(), dO.mat()));
+}
+// check the three readings
+BOOST_AUTO_TEST_CASE(a_label_is_one_equation_per_head) {
+  const Index H = 3, n = 4, m = 5, d = 2;
+  const auto Q = some<up, up, up>(1, H, n, d);
+  const auto K = some<up, up, up>(2, H, m, d);
+  const auto g = some<dn, dn>(3, d, d);
+  const auto S = eq<"S^{(h)ij} = Q^{(h)ia} g_{ab} K^{(h)jb}">(Q, g, K);
+  for (Index h = 0; h < H; ++h) {
+    const Eigen::Map<const Matrix<double>> q(&Q(h, 0, 0), n, d);
+    const Eigen::Map<const Matrix<double>> k(&K(h, 0, 0), m, d);
+    const auto one = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(
+        view<up, up>(q), g, view<up, up>(k));
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < m; ++j)
+        verify(std::abs(S(h, i, j) - one(i, j)), 0.0);
+  }
+}
+// check heights under a change of coordinates
+BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<quad> m = gaussian<quad>(6, 6, seed);
+    const Tensor<quad, up, dn> M = m, W = Matrix<quad>(m.inverse());
+    const Tensor<quad, up> v = gaussian<quad>(6, 1, seed + 100).col(0);
+    const Tensor<quad, dn> a = gaussian<quad>(6, 1, seed + 200).col(0);
+    const auto v2 = eq<"v'^a = M^a{}_b v^b">(M, v);
+    const auto a2 = eq<R"(\alpha'_a = \alpha_b W^b{}_a)">(a, W);
+    const quad before = eq<R"(s = \alpha_a v^a)">(a, v);
+    const quad after = eq<R"(s = \alpha_a v^a)">(a2, v2);
+    verify(to_double(quad(abs(after - before))), 1e-28);
+    refute(to_double(quad(abs(v2.vec().squaredNorm() -
+                              v.vec().squaredNorm()))), 0.1);
+  }
+}
+// check heights under a change of coordinates
+BOOST_AUTO_TEST_CASE(gradient_is_a_covector) {
+  const Matrix<quad> m = gaussian<quad>(5, 5, 1), back = m.inverse();
+  const Matrix<quad> r = gaussian<quad>(5, 5, 2);
+  const Tensor<quad, dn, dn> g = Matrix<quad>(r + r.transpose());
+  const Tensor<quad, up> v = gaussian<quad>(5, 1, 3).col(0);
+  const auto f = [&](const Vector<quad>& w) {  // w: new coordinates
+    const Tensor<quad, up> x = Vector<quad>(back * w);
+    return quad(eq<R"(f = \tfrac{1}{2} v^a g_{ab} v^b)">(x, g, x));
+  };
+  const auto old = eq<R"(\bar v_a = g_{ab} v^b)">(g, v);
+  const Tensor<quad, up, dn> W = back;
+  const auto rule = eq<R"(\bar v'_a = \bar v_b W^b{}_a)">(old, W);
+  const Vector<quad> w = m * v.vec();
+  for (Index a = 0; a < 5; ++a) {
+    const Vector<quad> e = Vector<quad>::Unit(5, a);
+    const quad slope = (f(w + e) - f(w - e)) / 2;
+    verify(to_double(quad(abs(slope - rule(a)))), 1e-28);
+  }
+}
+// check what the explainer says
+BOOST_AUTO_TEST_CASE(explains_the_score) {
+  const std::string text =
+      explain<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(256, 256, 64, 64);
+  BOOST_TEST(text ==
+      "S^{ij} = Q^{ia} g_{ab} K^{jb}\n"
+      "free: i j; summed: a b; labels: none\n"
+      "product for each i b, sum over a: 1048576 multiplications\n"
+      "product for each i j, sum over b: 4194304 multiplications\n"
+      "total: 5242880 multiplications\n");
+}
+// check what the explainer says
+BOOST_AUTO_TEST_CASE(explains_without_extents) {
+  const std::string text = explain<"Y^{in} = O^{hic} W_{hc}{}^n">();
+  BOOST_TEST(text.find("sum over h c: n_h n_i n_c n_n") != text.npos);
+  BOOST_TEST(text.find("total") == text.npos);
+  const std::string labelled =
+      explain<"S^{(h)ij} = Q^{(h)ia} K^{(h)j}{}_a">();
+  BOOST_TEST(labelled.find("labels: h") != labelled.npos);
+}
+BOOST_AUTO_TEST_CASE(cost_counts_multiplications) {
+  // prove that the order of factors matters
+  constexpr Index n = 256, d = 64;
+  static_assert(cost<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(n, n, d, d) ==
+                n * d * d + n * n * d);
+  static_assert(cost<"S^{ij} = Q^{ia} K^{jb} g_{ab}">(n, n, d, d) ==
+                2 * n * n * d * d);
+  static_assert(cost<"t = A^a{}_a">(5) == 0);
+  static_assert(cost<"s = u_a v^a + u_a v^a">(5) == 10);
+  verify(std::abs(double(n * d * d + n * n * d) - 5242880), 0.0);
+}
+BOOST_AUTO_TEST_CASE(cost_is_what_a_counting_scalar_counts) {
+  const auto A = some<up, dn>(1, 4, 5), B = some<up, dn>(2, 5, 6);
+  const auto C = some<up, dn>(3, 6, 7);
+  Counted::products = 0;
+  eq<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(lift<Counted>(A),
+      lift<Counted>(B), lift<Counted>(C));
+  const Index predicted =
+      cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(4, 7, 5, 6);
+  verify(std::abs(double(Counted::products - predicted)), 0.0);
+}
+// check the errata of the notation
+BOOST_AUTO_TEST_CASE(two_upper_indices_depend_on_coordinates) {
+  const Tensor<quad, up, up> Q = uniform<quad>(4, 3, 1);
+  const Tensor<quad, up, up> K = uniform<quad>(5, 3, 2);
+  const Tensor<quad, dn, dn> g = Matrix<quad>::Identity(3, 3);
+  const Matrix<quad> m = gaussian<quad>(3, 3, 3);
+  const Tensor<quad, up, dn> M = m, W = Matrix<quad>(m.inverse());
+  const auto Q2 = eq<"Q'^{ia} = M^a{}_b Q^{ib}">(M, Q);
+  const auto K2 = eq<"K'^{ja} = M^a{}_b K^{jb}">(M, K);
+  const auto g2 = eq<"g'_{ab} = W^c{}_a g_{cd} W^d{}_b">(W, g, W);
+  const auto S = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, K);
+  const auto S2 = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q2, g2, K2);
+  verify(to_double((S.mat() - S2.mat()).cwiseAbs().maxCoeff()), 1e-29);
+  const double gap = to_double((Q2.mat() * K2.mat().transpose() -
+      Q.mat() * K.mat().transpose()).cwiseAbs().maxCoeff());
+  refute(gap, 0.1);
+  fact("gap", gap);
+}
+// check the errata of the notation
+BOOST_AUTO_TEST_CASE(a_chain_rule_needs_fresh_letters) {
+  const Index n = 3, d = 2;
+  const Matrix<quad> b = uniform<quad>(n, n, 1), v = uniform<quad>(n, d, 2);
+  const Matrix<quad> s = uniform<quad>(n, n, 3);
+  const auto output = [&](const Matrix<quad>& x) {
+    return Matrix<quad>(b * x.cwiseProduct(x) * v);
+  };
+  Tensor<quad, up, up, dn, dn> J(n, d, n, n), D(n, n, n, n);
+  // fill the two Jacobians of the chain
+  for (Index k = 0; k < n; ++k)
+    for (Index l = 0; l < n; ++l) {
+      D(k, l, k, l) = 2 * s(k, l);
+      for (Index i = 0; i < n; ++i)
+        for (Index c = 0; c < d; ++c) J(i, c, k, l) = b(i, k) * v(l, c);
+    }
+  const auto right = eq<
+      "R^{ib}{}_{mn} = J^{ib}{}_{kl} D^{kl}{}_{mn}">(J, D);
+  const auto literal_i = eq<
+      "R^{(i)b}{}_{mn} = J^{(i)b}{}_{(i)l} D^{(i)l}{}_{mn}">(J, D);
+  // compare both readings with differences
+  double gap = 0;
+  for (Index p = 0; p < n; ++p)
+    for (Index q = 0; q < n; ++q) {
+      Matrix<quad> e = Matrix<quad>::Zero(n, n);
+      e(p, q) = 1;
+      const Matrix<quad> slope = (output(s + e) - output(s - e)) / 2;
+      for (Index i = 0; i < n; ++i)
+        for (Index c = 0; c < d; ++c) {
+          const quad t = slope(i, c);
+          verify(to_double(quad(abs(right(i, c, p, q) - t))), 1e-30);
+          gap = std::max(gap,
+              to_double(quad(abs(literal_i(i, c, p, q) - t))));
+        }
+    }
+  refute(gap, 0.1);
+  fact("gap", gap);
+}
+// check the answers on notation
+BOOST_AUTO_TEST_CASE(answer_trace_of_the_metric) {
+  const Matrix<quad> r = gaussian<quad>(5, 5, 1);
+  const Matrix<quad> m = r * r.transpose();
+  const Tensor<quad, dn, dn> g = m;
+  const Tensor<quad, up, up> inverse = Matrix<quad>(m.inverse());
+  const quad d = eq<"d = g^{ab} g_{ab}">(inverse, g);
+  verify(to_double(quad(abs(d - 5))), 1e-28);
+}
+// check the answers on notation
+BOOST_AUTO_TEST_CASE(answer_cotangent_of_the_keys) {
+  const Tensor<quad, up, up> Q = uniform<quad>(4, 3, 1);
+  const Tensor<quad, up, up> change = uniform<quad>(5, 3, 2);
+  const Tensor<quad, dn, dn> g = uniform<quad>(3, 3, 3);
+  const Tensor<quad, dn, dn> dS = uniform<quad>(4, 5, 4);
+  const auto dK = eq<
+      R"(\bar K_{jb} = \bar S_{ij} Q^{ia} g_{ab})">(dS, Q, g);
+  const auto moved = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, change);
+  const quad left = eq<R"(s = \bar S_{ij} X^{ij})">(dS, moved);
+  const quad right = eq<R"(s = \bar S_{ij} X^{ij})">(dK, change);
+  verify(to_double(quad(abs(left - right))), 1e-30);
+}
+// check the answers on notation
+Index best_chain(const std::vector<Index>& n, std::size_t i,
+                 std::size_t j) {
+  if (j == i + 1) return 0;
+  Index best = std::numeric_limits<Index>::max();
+  for (std::size_t k = i + 1; k < j; ++k)
+    best = std::min(best, best_chain(n, i, k) + best_chain(n, k, j) +
+                              n[i] * n[k] * n[j]);
+  return best;
+}
+BOOST_AUTO_TEST_CASE(answer_order_of_a_chain) {
+  BOOST_TEST(best_chain({10, 100, 5, 50}, 0, 3) == 7500);
+  BOOST_TEST(best_chain({50, 5, 100, 10}, 0, 3) == 7500);
+  BOOST_TEST((cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(10, 50, 100, 5)) ==
+             7500);
+  BOOST_TEST((cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(50, 10, 5, 100)) ==
+             75000);
+}
+// check the answers on notation
+BOOST_AUTO_TEST_CASE(answer_antisymmetric_part) {
+  const Matrix<quad> r = uniform<quad>(4, 4, 1);
+  const Tensor<quad, dn, dn> F = Matrix<quad>(r - r.transpose());
+  const Tensor<quad, up, up> Q = uniform<quad>(3, 4, 2);
+  const Tensor<quad, up, up> K = uniform<quad>(3, 4, 3);
+  const auto square =
+      eq<"s^{(i)} = Q^{(i)a} F_{ab} Q^{(i)b}">(Q, F, Q);
+  verify(to_double(square.vec().cwiseAbs().maxCoeff()), 1e-31);
+  const auto S = eq<"S^{ij} = Q^{ia} F_{ab} K^{jb}">(Q, F, K);
+  refute(to_double(S.mat().cwiseAbs().maxCoeff()), 0.1);
+}
+// check the answers on notation
+BOOST_AUTO_TEST_CASE(answer_fused_heads) {
+  const Index H = 3, n = 4, d = 5, m = 6;
+  const auto O = some<up, up, up>(1, n, H, d);
+  const auto W = some<dn, dn, up>(2, H, d, m);
+  const auto Y = eq<"Y^{in} = O^{ihc} W_{hc}{}^n">(O, W);
+  const Eigen::Map<const Matrix<double>> o(O.values.data(), n, H * d);
+  const Eigen::Map<const Matrix<double>> w(W.values.data(), H * d, m);
+  verify(Y.mat(), lift<quad>(o) * lift<quad>(w), product_bound(o, w));
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,280 @@
+// tests/gibbs_errata_test.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// include what the checks of chapter two need
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/einsum.hpp"
+#include "attn/field.hpp"
+#include "attn/quad.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+#include "attn/thermodynamics.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(gibbs)
+// draw rows of scores for the checks
+const double inf = std::numeric_limits<double>::infinity();
+const double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Calls f(S, T) for scores S (2 x n) over sizes, scales and temperatures.
+template <class F>
+void for_rows(std::uint64_t seeds, F f) {
+  std::uint64_t seed = 0;
+  for (std::uint64_t k = 0; k < seeds; ++k)
+    for (const Index n : {1, 2, 3, 7, 33})
+      for (const double scale : {1e-3, 1.0, 30.0, 1e4})
+        for (const double T : {1e-6, 0.1, 1.0, 7.0, 1e9})
+          f(Matrix<double>(scale * gaussian<double>(2, n, ++seed)), T);
+}
+
+/// |a - b| of two quad numbers, as a double.
+double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
+
+/// Largest |a - b| over two quad matrices, as a double.
+double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
+  return to_double((a - b).cwiseAbs().maxCoeff());
+}
+// write the printed definitions in quad
+/// Weights, log Z, mean energy and entropy as printed, in quad precision.
+struct Printed {
+  Matrix<quad> A;
+  quad logZ, U, H;
+};
+Printed printed(const Matrix<quad>& s, const quad& T) {
+  const Matrix<quad> w = (s.array() / T).exp();
+  const quad Z = w.sum();
+  const Matrix<quad> A = w / Z;
+  const quad U = -(A.array() * s.array()).sum();
+  return {A, log(Z), U, quad(-(A.array() * A.array().log()).sum())};
+}
+// write the free energy of any distribution
+/// F(q) = U(q) - T H(q) of one row, as printed.
+quad free_energy_of(const Matrix<quad>& q, const Matrix<quad>& s, quad T) {
+  return quad(-(q.array() * s.array()).sum()) - T * entropy(q)(0);
+}
+// compute one entropy in three ways
+struct Entropies {
+  double truth, ours, plain, eps;
+};
+inline Entropies entropies(double T) {
+  const RowVector<double> s{{2, 1, 0, -1, 0.5}};
+  const RowVector<double> A = attn::gibbs(s, T);
+  const auto a = A.array();
+  return {to_double(gibbs_entropy(lift<quad>(s), quad(T))(0)),
+          gibbs_entropy(s, T)(0), entropy(A)(0),
+          -(a * (a + 1e-12).log()).sum()};
+}
+// find the temperature of a given entropy
+inline double temperature_of(const RowVector<double>& s, double H) {
+  double low = -40, high = 40, t = 0;
+  for (int k = 0; k < 200; ++k) {
+    const double T = std::exp(t), miss = H - gibbs_entropy(s, T)(0);
+    (miss > 0 ? low : high) = t;
+    const double newton = t + miss / heat_capacity(s, T)(0);
+    t = low < newton && newton < high ? newton : (low + high) / 2;
+  }
+  return std::exp(t);
+}
+// check the sources' temperature table
+BOOST_AUTO_TEST_CASE(temperature_table) {
+  const Matrix<double> paper{{0.997, 0.003, 0.000, 0.02},
+                             {0.876, 0.118, 0.006, 0.42},
+                             {0.665, 0.245, 0.090, 0.80},
+                             {0.474, 0.316, 0.211, 1.02}};
+  const std::vector<double> T{0.25, 0.5, 1, 2};
+  const std::vector<std::string> name{"025", "05", "1", "2"};
+  const RowVector<double> s{{2, 1, 0}};
+  Matrix<double> truth(4, 4), own(4, 1);
+  for (Index t = 0; t < 4; ++t) {
+    const auto at = std::size_t(t);
+    truth.row(t) << attn::gibbs(s, T[at]), gibbs_entropy(s, T[at]);
+    const RowVector<double> p = paper.row(t).head(3);
+    own(t) = entropy(p / p.sum())(0);
+    for (Index j = 0; j < 3; ++j)
+      fact("a" + std::to_string(j + 1) + "_" + name[at], truth(t, j));
+    fact("H_" + name[at], truth(t, 3));
+    fact("own_" + name[at], own(t));
+    fact("true_T_" + name[at], 1 / std::log(p(0) / p(1)));
+    const Printed p4 = printed(lift<quad>(s), T[at]);
+    verify(widest(lift<quad>(truth.row(t).head(3)), p4.A), 0x1p-51);
+  }
+  // refute the printed rows
+  const Matrix<double> off = (paper - truth).cwiseAbs();
+  fact("weights_off", off.leftCols(3).maxCoeff());
+  fact("entropies_off", off.col(3).maxCoeff());
+  for (const Index t : {0, 1, 3})
+    refute(off.row(t).head(3).maxCoeff(), 0.005);
+  for (const Index t : {0, 1, 2}) refute(off(t, 3), 0.01);
+  verify(off.row(2).head(3).maxCoeff(), 0.0005);
+  verify(off(3, 3), 0.005);
+}
+// check errata of the sources
+BOOST_AUTO_TEST_CASE(limit_with_ties) {
+  const RowVector<double> s{{1, 1, 0}}, as_printed{{1, 0, 0}};
+  const RowVector<double> A = attn::gibbs(s, 1e-6);
+  fact("off", (A - as_printed).cwiseAbs().maxCoeff());
+  refute((A - as_printed).cwiseAbs().maxCoeff(), 0.49);
+  verify((A - hard_attention(s)).cwiseAbs().maxCoeff(), 0);
+}
+BOOST_AUTO_TEST_CASE(metric_or_temperature) {
+  const double d = 8, root = std::sqrt(d);
+  const Matrix<double> raw =
+      gaussian<double>(3, 8, 1) * gaussian<double>(5, 8, 2).transpose();
+  const Matrix<double> scaled = raw / root;
+  const Vector<double> F = free_energy(raw, root), f = free_energy(scaled);
+  const double u = unit_roundoff<double>(), big = raw.cwiseAbs().maxCoeff();
+  verify((attn::gibbs(raw, root) - attn::gibbs(scaled)).cwiseAbs().maxCoeff(),
+         u * (8 * big + 20));
+  verify((F - root * f).cwiseAbs().maxCoeff(), u * (20 * big + 60));
+  refute((F - f).cwiseAbs().minCoeff(), 0.1);
+  fact("ratio", F(0) / f(0), 4);
+}
+// check errata of the sources
+BOOST_AUTO_TEST_CASE(zero_entropy_is_not_attained) {
+  const RowVector<double> s{{700, 0}};
+  const quad truth = gibbs_entropy(lift<quad>(s), quad(1))(0);
+  fact("H", gibbs_entropy(s)(0));
+  refute(to_double(truth / exp(quad(-700))), 1);
+  verify(to_double(abs(gibbs_entropy(s)(0) / truth - 1)), 1500 * 0x1p-53);
+  const double missed =
+      to_double(1 - entropy(attn::gibbs(s))(0) / truth);
+  fact("missed", missed);
+  refute(missed, 0.001);
+}
+// check errata of the sources
+BOOST_AUTO_TEST_CASE(entropy_with_epsilon) {
+  const auto as_printed = [](const RowVector<double>& A) {
+    return -(A.array() * (A.array() + 1e-12).log()).sum();
+  };
+  const RowVector<double> one{{1, 0, 0}}, s{{0, -40, -60}};
+  const RowVector<double> even = RowVector<double>::Constant(1000000, 1e-6);
+  const double truth = to_double(gibbs_entropy(lift<quad>(s), quad(1))(0));
+  fact("onehot", as_printed(one));
+  fact("million", std::abs(as_printed(even) - std::log(1e6)));
+  fact("cold", as_printed(attn::gibbs(s)));
+  fact("truth", truth);
+  refute(-as_printed(one), 0.9e-12);
+  refute(std::abs(as_printed(even) - std::log(1e6)), 0.9e-6);
+  refute(std::abs(as_printed(attn::gibbs(s)) / truth - 1), 1000);
+  verify(entropy(one)(0), 0);
+  verify(std::abs(entropy(even)(0) - std::log(1e6)), gamma(1e6, 0x1p-53) * 14);
+  verify(std::abs(gibbs_entropy(s)(0) - truth), truth * 0x1p-46);
+}
+// check errata of the sources
+BOOST_AUTO_TEST_CASE(entropy_formulas_compared) {
+  const Entropies h = entropies(0.05);
+  fact("plain", std::abs(h.plain / h.truth - 1));
+  fact("eps", std::abs(h.eps / h.truth - 1));
+  refute(std::abs(h.eps / h.truth - 1), 1e-6);
+  refute(std::abs(h.plain / h.truth - 1), 1e-11);
+  verify(std::abs(h.ours / h.truth - 1), 0x1p-53 * (4 * 20 + 20));
+}
+// check errata of the sources
+BOOST_AUTO_TEST_CASE(normalised_entropy_of_one_key) {
+  const RowVector<double> one{{1}};
+  const double as_printed = entropy(one)(0) / std::log(1.0);
+  refute(std::isnan(as_printed) ? inf : 0.0, 1);
+  verify(std::abs(normalised_entropy(one)(0)), 0);
+  const RowVector<double> padded = attn::gibbs(RowVector<double>{{3, -inf}});
+  verify(std::abs(normalised_entropy(padded)(0)), 0);
+  BOOST_TEST(normalised_entropy(Matrix<double>(2, 0)).isZero(0));
+}
+BOOST_AUTO_TEST_CASE(stationary_is_not_minimal) {
+  const Matrix<quad> s = lift<quad>(Matrix<double>{{2, 1, 0}});
+  const Matrix<quad> minus = -s;
+  const Matrix<quad> even = Matrix<quad>::Constant(1, 3, quad(1) / 3);
+  const Matrix<quad> A = attn::gibbs(minus);  // gibbs(s, -1), by the gauge
+  const quad T(-1), higher =
+      free_energy_of(A, s, T) - free_energy_of(even, s, T);
+  fact("higher", to_double(higher));
+  refute(to_double(higher), 0.1);
+  verify(gap(higher, -T * kl(even, A)(0)), 1e-31);
+}
+// check errata of the sources
+BOOST_AUTO_TEST_CASE(jacobian_norm_peaks) {
+  const RowVector<double> s{{2, 1, 0}};
+  const auto norm = [&](double T) {
+    return softmax_jacobian(attn::gibbs(s, T), T).norm();
+  };
+  double best = 0.5;
+  for (double step = 0.1; step > 1e-7; step /= 2)
+    for (const double move : {step, -step})
+      while (norm(best + move) > norm(best)) best += move;
+  fact("T", best);
+  fact("norm", norm(best));
+  refute(norm(best) - norm(10), 0.3);
+  verify(std::abs(10 * norm(10) / (50 * norm(50)) - 1), 0.01);
+  const double F = free_energy(s, 0.3)(0), U = expected_energy(s, 0.3)(0);
+  const double H = gibbs_entropy(s, 0.3)(0);
+  refute(std::abs(F - (-U - 0.3 * H)), 1);
+  verify(std::abs(F - (U - 0.3 * H)), 0x1p-50);
+}
+// check the answers of chapter two
+BOOST_AUTO_TEST_CASE(answer_two_level) {
+  double x = 2;
+  for (int k = 0; k < 60; ++k) x = 2 / std::tanh(x / 2);
+  const auto C = [](double y) {
+    return heat_capacity(RowVector<double>{{0, -y}})(0);
+  };
+  fact("x", x, 5);
+  fact("C", C(x), 4);
+  for (const double y : {0.1, 1.0, x, 5.0})
+    verify(std::abs(C(y) - y * y * std::exp(y) / std::pow(1 + std::exp(y), 2)),
+           0x1p-49);
+  verify(std::max(C(x - 0.01), C(x + 0.01)), C(x));
+}
+// check the answers of chapter two
+BOOST_AUTO_TEST_CASE(answer_target_entropy) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const RowVector<double> s = gaussian<double>(1, 12, seed);
+    const double H = std::log(1.05 + 0.2 * double(seed));
+    verify(std::abs(gibbs_entropy(s, temperature_of(s, H))(0) - H), 1e-13);
+  }
+}
+// check the answers of chapter two
+BOOST_AUTO_TEST_CASE(answer_prior) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, 5, seed);
+    const Matrix<quad> pi = attn::gibbs(gaussian<quad>(1, 5, seed + 9));
+    const quad T(0.8);
+    const Matrix<quad> with = s.array() + T * pi.array().log();
+    const Matrix<quad> q = attn::gibbs(gaussian<quad>(1, 5, seed + 99));
+    const quad F = quad(-(q.array() * s.array()).sum()) + T * kl(q, pi)(0);
+    verify(gap(F - free_energy(with, T)(0),
+               T * kl(q, attn::gibbs(with, T))(0)), 1e-31);
+  }
+}
+// check the answers of chapter two
+BOOST_AUTO_TEST_CASE(answer_bregman) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, 4, seed);
+    const Matrix<quad> t = gaussian<quad>(1, 4, seed + 40);
+    const quad T(1.7);
+    const Matrix<quad> A = attn::gibbs(t, T);
+    const quad B = T * (log_partition(s, T)(0) - log_partition(t, T)(0)) -
+                   quad((A.array() * (s - t).array()).sum());
+    verify(gap(B, T * kl(A, attn::gibbs(s, T))(0)), 1e-31);
+    verify(gap(B, fenchel_young(s, A, T)(0)), 1e-31);
+  }
+}
+// check the answers of chapter two
+BOOST_AUTO_TEST_CASE(answer_condensed) {
+  const double sc = std::sqrt(2 * std::log(4096.0));
+  const Matrix<double> A =
+      attn::gibbs(2 * sc * gaussian<double>(400, 4096, 21));
+  const Vector<double> Y = A.rowwise().squaredNorm();
+  fact("Y", Y.mean());
+  fact("error", std::sqrt((Y.array() - Y.mean()).square().sum() / 399 / 400));
+  verify(std::abs(Y.mean() - 0.5), 1 / std::log(4096.0));
+}
+// check the answers of chapter two
+BOOST_AUTO_TEST_CASE(answer_thermodynamic_length) {
+  const Matrix<quad> s = lift<quad>(Matrix<double>{{2, 1, 0, -1}});
+  const quad T(0.7), C = heat_capacity(s, T)(0);
+  const auto excess = [&](double h) {
+    const Matrix<quad> next = attn::gibbs(s, quad(T + quad(h)));
+    return to_double(kl(attn::gibbs(s, T), next)(0) -
+                     C * quad(h * h) / (2 * T * T));
+  };
+  verify(std::abs(excess(0x1p-20) / excess(0x1p-21) - 8), 0x1p-15);
+}
+BOOST_AUTO_TEST_SUITE_END()

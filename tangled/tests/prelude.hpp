@@ -1,0 +1,6 @@
+// tests/prelude.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+#include <boost/test/results_collector.hpp>
+#include <boost/test/unit_test.hpp>
+#include <rapidcheck.h>
+#include <Eigen/Dense>
+#include <boost/multiprecision/cpp_bin_float.hpp>
