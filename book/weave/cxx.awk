@@ -1,5 +1,6 @@
 # cxx.awk - noweb filter, after noidx and before totex: C++ highlighting.
-# Only @text inside code chunks is cut into tokens; @index and @xref lines pass,
+# Read twice: the first time only to count each chunk's lines, so that no page begins
+# or ends with a single line of one.  Only @text inside code chunks is cut into tokens; @index and @xref lines pass,
 # so that chunk links and identifier links survive.  A span is {\hlX{}...}.
 BEGIN {
   n = split("alignas alignof auto bool break case catch char class concept const " \
@@ -44,8 +45,16 @@ function lex(s,   t) {
     bol = 0
   }
 }
+function keep(k, n,   t) {  # may a page end after line k of n?
+  t = k < 2 || n - k < 2
+  if (t != tight) print "@literal \\nw" (t ? "tight" : "loose") "{}"
+  tight = t
+}
 function rest(s) { return substr(s, RSTART + RLENGTH) }
-/^@begin code/ { code = 1; mode = ""; bol = 1 }
+FNR == 1 { pass++; chunk = code = 0 }
+pass == 1 { if (/^@begin code/) { chunk++; code = 1 } else if (/^@end code/) code = 0
+            else if (code && /^@nl/) lines[chunk]++; next }
+/^@begin code/ { code = 1; mode = ""; bol = 1; chunk++; at = -1; tight = 0 }
 /^@end code/   { if (mode != "") shut(); code = 0 }
 # noidx puts "@xref ref" before the thing it refers to: hold it until that is known
 held != "" && !/^@index use / { print held; held = "" }
@@ -56,6 +65,6 @@ code && /^@xref ref /  { held = $0; next }
 code && /^@index use / { # finduses is lexical: no links in comments, strings, foreign names
                          if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) { print held; print; linked = 1 }
                          held = ""; next }
-code && /^@nl/         { m = mode; if (m != "") shut(); print
+code && /^@nl/         { m = mode; if (m != "") shut(); keep(++at, lines[chunk] - 1); print
                          if (m == "b" || m == "r") open(m); bol = 1; next }
 { print }

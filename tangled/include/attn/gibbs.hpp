@@ -98,12 +98,12 @@ void require_temperature(const char* function, const S& T) {
 }
 // compute weights and partition functions
 // map a function over the rows
+/// Refuses to compile for a column vector, which is not rows of scores.
 template <class D>
 constexpr void require_rows() {
   static_assert(D::ColsAtCompileTime != 1 || D::RowsAtCompileTime == 1,
                 "scores are rows, one per query: transpose the column");
 }
-
 // map a function over the rows
 /// The vector of f(ensemble of row i, row i), one entry per query.
 template <class D, class F>
