@@ -264,4 +264,6 @@ DIRS := build/mk build/tangle build/tex build/fig build/data build/bench-full \
   $(addprefix build/obj/,tests bench figures extra) $(addprefix build/bin/,tests bench figures extra) \
   $(addprefix build/results/,tests extra bench refused)
 $(DIRS): ; @mkdir -p $@
-.SECONDARY:
+# Keep what pattern rules make on the way.  (Not .SECONDARY: with it a PDF that is
+# newer than the chapters would count as made although build/ is gone.)
+.PRECIOUS: $(foreach k,tests bench figures extra,build/obj/$k/%.o build/bin/$k/%) build/data/%.csv build/mk/%.mk build/fig/%.d
