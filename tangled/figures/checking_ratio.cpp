@@ -42,7 +42,7 @@ void drop(Bins& bins, double x) {
 }
 
 int main() {
-  Bins product, probable, weights;
+  Bins product{}, probable{}, weights{};
   for (std::uint64_t i = 0; i < 3000; ++i) {
     // draw a product and a softmax and bin their ratios
     const Index k = 1 + Index(i % 64);
