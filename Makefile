@@ -229,7 +229,7 @@ bench: $(BENCHES:%=build/bin/bench/%) | build/bench-full
 	$Q$W/run-benches build/bench-full "$(FULLOPT)" $^
 	$Q$W/machine $(CXX) > build/bench-full/machine.txt
 	$Qgawk -f $W/bench-table.awk build/bench-full/*.json
-	$(call made,build/bench-full; `make record` keeps it as the reference run)
+	$(call made,build/bench-full; keep it as the reference run: make record)
 ## record: keep the last `make bench` in book/measured/ as the reference run
 record:
 	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
