@@ -14,6 +14,17 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := book
 
+## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
+ifneq ($(filter setup,$(MAKECMDGOALS)),)
+# First of all, since even reading the rest of this file takes noweb.
+.NOTPARALLEL:
+.PHONY: $(MAKECMDGOALS)
+setup:
+	@book/weave/setup
+$(filter-out setup,$(MAKECMDGOALS)): setup
+	@$(MAKE) --no-print-directory $@
+else
+
 V      ?= 0
 DRAFT  ?=
 CXX    ?= g++
@@ -47,7 +58,7 @@ made   = @printf '%4ds  made     %s\n' $$((EPOCHSECONDS - $(START))) "$(1)"
 build/mk/%.mk: chapters/%.nw $W/lint $W/lint.awk $W/roots | build/mk
 	$Q$W/lint $(if $(DRAFT),--draft) $<
 	$Q$W/roots $< > $@
-ifeq ($(filter clean help setup chapter,$(MAKECMDGOALS)),)
+ifeq ($(filter clean help chapter,$(MAKECMDGOALS)),)
 include $(CHAPTERS:%=build/mk/%.mk)
 endif
 build/tangle/%.stamp: chapters/%.nw build/mk/%.mk $W/tangle $W/names.awk | build/tangle
@@ -159,7 +170,7 @@ $(TEX) build/chapters.tex: build/weave.stamp ;
 FIGURES := $(patsubst figures/%.tex,%,$(wildcard figures/*.tex))
 build/fig/%.d: figures/%.tex | build/fig
 	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
-ifeq ($(filter clean help setup chapter,$(MAKECMDGOALS)),)
+ifeq ($(filter clean help chapter,$(MAKECMDGOALS)),)
 -include $(FIGURES:%=build/fig/%.d)
 endif
 STYLE := book/attnbook.sty book/attnfonts.sty book/macros.tex
@@ -243,10 +254,7 @@ bench-build:
 	$Q$W/bench-build
 
 # ------------------------------------------------------------------- rest --
-## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
-.PHONY: setup chapter clean help
-setup:
-	@$W/setup
+.PHONY: chapter clean help
 ## chapter NAME=10-foo: start a new chapter from the template
 chapter:
 	$(if $(NAME),,$(error say its name: make chapter NAME=10-foo))
@@ -267,3 +275,4 @@ $(DIRS): ; @mkdir -p $@
 # Keep what pattern rules make on the way.  (Not .SECONDARY: with it a PDF that is
 # newer than the chapters would count as made although build/ is gone.)
 .PRECIOUS: $(foreach k,tests bench figures extra,build/obj/$k/%.o build/bin/$k/%) build/data/%.csv build/mk/%.mk build/fig/%.d
+endif
