@@ -3,4 +3,3 @@
 #include <boost/test/unit_test.hpp>
 #include <rapidcheck.h>
 #include <Eigen/Dense>
-#include <boost/multiprecision/cpp_bin_float.hpp>
