@@ -139,7 +139,7 @@ build/verified: $(LEDGERS) $W/report.awk $W/gate
 
 # Benchmarks run alone, one after the other, when nothing else has to be built.
 BENCHJSON := $(BENCHES:%=build/results/bench/%.json)
-BENCHOPT  := --benchmark_repetitions=5 --benchmark_min_time=0.02 \
+BENCHOPT  := --benchmark_repetitions=5 --benchmark_min_time=0.01 \
              --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 build/bench.stamp: $(BENCHES:%=build/bin/bench/%) | $(LEDGERS) $(FIGDATA:%=build/data/%.csv) build/results/bench
 	$Q$W/run-benches build/results/bench "$(BENCHOPT)" $^

@@ -4,7 +4,7 @@
 #
 # To the back go chunks that only tests, benchmarks and figure programs use, and
 # plumbing: chunks of nothing but includes, namespaces and other chunks.  In the text
-# stays their name, with the page.  \printhere on a line before such a chunk keeps
+# stays a mark with their page.  \printhere on a line before such a chunk keeps
 # it; \printlater sends back one of the library's.
 BEGIN { while ((getline s < plain) > 0) survey(s); close(plain)
         for (r in root) if (root[r] == "text") reach(r, "text")
@@ -26,22 +26,44 @@ function reach(c, where,   n, u, i) {      # a chunk of the text is never moved
 }
 function back(f, n) {
   return stay[f, n] != "here" && (stay[f, n] == "later" || plumbing[f, n] || place[of[f, n]] == "back") }
+# The text is held back a chapter at a time: where a chunk has gone to the back its
+# mark runs on from the sentence that led to it, and a short paragraph goes on.
+function text(s) { held[++lines] = s }
+function flush(   i) { for (i = 1; i <= lines; i++) print held[i] > body; lines = 0; joining = 0 }
+function structure(s) { return s ~ /^\\(chapter|section|subsection|paragraph|bookfig|begin|end|label|item|\[|\])/ || s ~ /\\(nwbegincode|codeequation|end\{[a-z*]+\}|\])/ }
+function so_far(   i, n) {        # characters of the paragraph that the last line belongs to
+  for (i = lines; i > 0 && held[i] != "" && !structure(held[i]); i--) n += length(held[i])
+  return n }
+function part(before,   n, p, i) {   # equations without a label go with their code
+  n = split(before, p, /\\codeequation\{/); named = unnamed = ""
+  for (i = 2; i <= n; i++) if (p[i] ~ /^eq:code-/) unnamed = unnamed "\\codeequation{" p[i]; else named = named "\\codeequation{" p[i] }
+function mark(before, s,   i) {   # before may hold the displays of equations
+  part(before)
+  for (i = lines; i > 0 && held[i] ~ /^(%|\\print(later|here))?$/; i--) held[i] = "%"
+  match(s, /\\subpageref\{[^}]*\}/); text("\\codemark{" substr(s, RSTART, RLENGTH) "}" named (named != "" ? "\\eqalone%" : "%")); joining = lines }
+function join(s) {                # s follows a mark: on with the paragraph?
+  if (s == "" || s == "%") { text("%"); return }
+  if (sub(/^\\nwbegindocs\{[0-9]+\}\\nwdocspar$/, "%", s)) { text(s); return }
+  if (structure(s) || so_far() > 900) sub(/%$/, "\\par", held[joining])
+  sub(/^\\nwbegindocs\{[0-9]+\}/, "", s)
+  joining = 0; text(s) }
 function put(s) {
-  print (to == "body" ? s : "%") > body; print (to == "answers" ? s : "%") > answers; print (to == "checks" ? s : "%") > checks }
+  if (to == "body" && joining) join(s); else text(to == "body" ? s : "%")
+  print (to == "answers" ? s : "%") > answers; print (to == "checks" ? s : "%") > checks }
 { if ((i = index($0, "\\nwfilename{")) > 0) {
     if (i > 1 && body != "") put(substr($0, 1, i - 1))
     $0 = substr($0, i); match($0, /\{[^}]*\}/); nw = substr($0, RSTART + 1, RLENGTH - 2)
-    f = nw; sub(/.*\//, "", f); sub(/\.nw$/, "", f); to = "body"
+    flush(); f = nw; sub(/.*\//, "", f); sub(/\.nw$/, "", f); to = "body"
     body = dir "/" f ".tex"; answers = dir "/answers-" f ".tex"; checks = dir "/checks-" f ".tex" } }
 /^\\nwixlogsorted/ { ix = ix $0 "\n"; next }
 /\\begin\{answer\}/ { to = "answers" }
 to == "body" && match($0, /\\nwbegincode\{([0-9]+)\}/, m) && back(nw, m[1]) {
   before = substr($0, 1, RSTART - 1); after = substr($0, RSTART)
   i = index(after, "\\moddef{"); j = index(after, "}\\endmoddef"); k = index(after, "}\\plusendmoddef"); if (k && (!j || k < j)) j = k
-  print before "\\codepointer{" substr(after, i + 8, j - i - 8) "}%" > body
-  print "%" > answers; print after > checks; to = "checks"; next }
+  mark(before, substr(after, i + 8, j - i - 8))
+  print "%" > answers; print unnamed after > checks; to = "checks"; next }
 to == "checks" && (i = index($0, "\\nwendcode{}")) {
-  print substr($0, 1, i + 11) "%" > checks; print "%" > answers; print substr($0, i + 12) > body; to = "body"; next }
+  print substr($0, 1, i + 11) "%" > checks; print "%" > answers; to = "body"; join(substr($0, i + 12)); next }
 { put($0) }
 /\\end\{answer\}/ { to = "body" }
-END { printf "%s", ix > (dir "/indexes.tex") }
+END { flush(); printf "%s", ix > (dir "/indexes.tex") }
