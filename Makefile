@@ -41,7 +41,7 @@ INC    := -Ibuild/src/include -Ibuild/src/tests $(EIGEN)
 # may let its heap grow to a gigabyte before it collects.)
 HEAP   := $(if $(findstring g++,$(CXX)),$(if $(findstring clang,$(CXX)),,--param ggc-min-heapsize=1000000))
 FLAGS_tests   := $(STD) $(OPT) $(WARN) $(HEAP) $(INC) -DBOOST_TEST_DYN_LINK
-FLAGS_figures := $(FLAGS_tests) -include prelude.hpp
+FLAGS_figures = $(FLAGS_tests) $(if $(PRELUDE),-include prelude.hpp)
 FLAGS_bench   := $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(INC)
 LIBS_tests    := -lboost_unit_test_framework -lrapidcheck
 LIBS_bench    := -lbenchmark_main -lbenchmark -lpthread

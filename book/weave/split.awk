@@ -32,7 +32,7 @@ function text(s) { held[++lines] = s }
 function flush(   i) { for (i = 1; i <= lines; i++) print held[i] > body; lines = 0; joining = 0 }
 function structure(s) { return s ~ /^\\(chapter|section|subsection|paragraph|bookfig|begin|end|label|item|\[|\])/ || s ~ /\\(nwbegincode|codeequation|end\{[a-z*]+\}|\])/ }
 function so_far(   i, n) {        # characters of the paragraph that the last line belongs to
-  for (i = lines; i > 0 && held[i] != "" && !structure(held[i]); i--) n += length(held[i])
+  for (i = lines; i > 0 && held[i] !~ /^$|\\par$/ && !structure(held[i]); i--) n += length(held[i])
   return n }
 function part(before,   n, p, i) {   # equations without a label go with their code
   n = split(before, p, /\\codeequation\{/); named = unnamed = ""
@@ -40,7 +40,10 @@ function part(before,   n, p, i) {   # equations without a label go with their c
 function mark(before, s,   i) {   # before may hold the displays of equations
   part(before)
   for (i = lines; i > 0 && held[i] ~ /^(%|\\print(later|here))?$/; i--) held[i] = "%"
-  match(s, /\\subpageref\{[^}]*\}/); text("\\codemark{" substr(s, RSTART, RLENGTH) "}" named (named != "" ? "\\eqalone%" : "%")); joining = lines }
+  match(s, /\\subpageref\{[^}]*\}/)
+  if (held[i] ~ /^\\end\{(erratum|proof|remark|example)\}/ && named == "") {   # no line for a mark alone
+    sub(/^/, "\\codemark{" substr(s, RSTART, RLENGTH) "}", held[i]); text("%"); return }
+  text("\\codemark{" substr(s, RSTART, RLENGTH) "}" named (named != "" ? "\\eqalone%" : "%")); joining = lines }
 function join(s) {                # s follows a mark: on with the paragraph?
   if (s == "" || s == "%") { text("%"); return }
   if (sub(/^\\nwbegindocs\{[0-9]+\}\\nwdocspar$/, "%", s)) { text(s); return }
