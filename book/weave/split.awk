@@ -8,7 +8,8 @@
 # it; \printlater sends back one of the library's.
 BEGIN { while ((getline s < plain) > 0) survey(s); close(plain)
         for (r in root) if (root[r] == "text") reach(r, "text")
-        for (r in root) if (root[r] == "back") reach(r, "back") }
+        for (r in root) if (root[r] == "back") reach(r, "back")
+        for (t in tag) { split(t, q, SUBSEP); if (!back(q[1], q[2])) intext[q[3]] = 1 } }
 function survey(s,   m) {
   if (s ~ /^@file /) file = substr(s, 7)
   else if (s ~ /^@begin code/) { number = substr(s, 13); stay[file, number] = here; here = ""; incode = 1; plumbing[file, number] = 1 }
@@ -17,6 +18,7 @@ function survey(s,   m) {
   else if (s ~ /^@defn /) { name = substr(s, 7); of[file, number] = name
     if (name ~ /^\[\[/) root[name] = name ~ /^\[\[(bench|figures|tests\/[a-z_]*_(test|must_fail)\.)/ ? "back" : "text" }
   else if (incode && s ~ /^@text/) { if (s !~ /^@text ? *(#(include|pragma)|namespace|\}  \/\/|\/\/ |$)/) plumbing[file, number] = 0 }
+  else if (match(s, /^@literal \\eqtag\{([^}]*)\}/, m)) tag[file, number, m[1]] = 1
   else if (s ~ /^@use /) uses[name] = uses[name] SUBSEP substr(s, 6)
 }
 function reach(c, where,   n, u, i) {      # a chunk of the text is never moved
@@ -34,9 +36,9 @@ function structure(s) { return s ~ /^\\(chapter|section|subsection|paragraph|boo
 function so_far(   i, n) {        # characters of the paragraph that the last line belongs to
   for (i = lines; i > 0 && held[i] !~ /^$|\\par$/ && !structure(held[i]); i--) n += length(held[i])
   return n }
-function part(before,   n, p, i) {   # equations without a label go with their code
+function part(before,   n, p, i, l) {   # equations that the text never names go with their code
   n = split(before, p, /\\codeequation\{/); named = unnamed = ""
-  for (i = 2; i <= n; i++) if (p[i] ~ /^eq:code-/) unnamed = unnamed "\\codeequation{" p[i]; else named = named "\\codeequation{" p[i] }
+  for (i = 2; i <= n; i++) if (p[i] ~ /^eq:code-/ && !((l = substr(p[i], 1, index(p[i], "}") - 1)) in intext)) unnamed = unnamed "\\codeequation{" p[i]; else named = named "\\codeequation{" p[i] }
 function mark(before, s,   i) {   # before may hold the displays of equations
   part(before)
   for (i = lines; i > 0 && held[i] ~ /^(%|\\print(later|here))?$/; i--) held[i] = "%"
