@@ -5,7 +5,8 @@
 # To the back go chunks that only tests, benchmarks and figure programs use, and
 # plumbing: chunks of nothing but includes, namespaces and other chunks.  In the text
 # stays a mark with their page.  \printhere on a line before such a chunk keeps
-# it; \printlater sends back one of the library's.
+# it; \printlater sends back one of the library's.  What stands between
+# \begin{back} and \end{back}, prose and code, is printed at the back as a whole.
 BEGIN { while ((getline s < plain) > 0) survey(s); close(plain)
         for (r in root) if (root[r] == "text") reach(r, "text")
         for (r in root) if (root[r] == "back") reach(r, "back")
@@ -62,13 +63,14 @@ function put(s) {
     body = dir "/" f ".tex"; answers = dir "/answers-" f ".tex"; checks = dir "/checks-" f ".tex" } }
 /^\\nwixlogsorted/ { ix = ix $0 "\n"; next }
 /\\begin\{answer\}/ { to = "answers" }
+/\\begin\{back\}/ { to = "checks"; whole = 1 }
 to == "body" && match($0, /\\nwbegincode\{([0-9]+)\}/, m) && back(nw, m[1]) {
   before = substr($0, 1, RSTART - 1); after = substr($0, RSTART)
   i = index(after, "\\moddef{"); j = index(after, "}\\endmoddef"); k = index(after, "}\\plusendmoddef"); if (k && (!j || k < j)) j = k
   mark(before, substr(after, i + 8, j - i - 8))
   print "%" > answers; print unnamed after > checks; to = "checks"; next }
-to == "checks" && (i = index($0, "\\nwendcode{}")) {
+to == "checks" && !whole && (i = index($0, "\\nwendcode{}")) {
   print substr($0, 1, i + 11) "%" > checks; print "%" > answers; to = "body"; join(substr($0, i + 12)); next }
 { put($0) }
-/\\end\{answer\}/ { to = "body" }
+/\\end\{(answer|back)\}/ { to = "body"; whole = 0 }
 END { flush(); printf "%s", ix > (dir "/indexes.tex") }
