@@ -1,0 +1,442 @@
+// include/attn/fisher.hpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+#pragma once
+#include "attn/argument.hpp"
+#include "attn/autodiff.hpp"
+#include "attn/einsum.hpp"
+#include "attn/form.hpp"
+#include "attn/geometry.hpp"
+#include "attn/tensor.hpp"
+#include "attn/thermodynamics.hpp"
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace attn {
+// measure weights with the Fisher metric
+// compute the Fisher information
+/// Fisher information at theta of the family whose log-probabilities the
+/// function log_p returns; all of them must be finite.
+template <class F, class S>
+Tensor<S, dn, dn> fisher_information(const F& log_p,
+                                     const Vector<S>& theta) {
+  using std::exp;
+  const auto dl = partial([&](const auto& y) {
+    using T = typename std::decay_t<decltype(y)>::Scalar;
+    return Tensor<T, dn>(Vector<T>(log_p(y)));
+  }, theta);
+  const Vector<S> l = log_p(theta);
+  const Tensor<S, up, up> P(Matrix<S>(l.array().exp().matrix().asDiagonal()));
+  return eq<R"(F_{ab} = P^{jk} \partial_a \ell_j \partial_b \ell_k)">(
+      P, dl, dl);
+}
+// apply the Fisher matrix and its inverse
+/// Fisher matrix (diag p - p p^T)/T^2 of scores with the weights p.
+template <class S>
+Matrix<S> fisher(const Vector<S>& p, const S& T = S(1)) {
+  require_temperature("fisher", T);
+  return (Matrix<S>(p.asDiagonal()) - p * p.transpose()) / (T * T);
+}
+
+/// Fisher matrix times v in O(n): p (v - <p, v>)/T^2.
+/// Throws std::invalid_argument unless p and v have one size.
+template <class S>
+Vector<S> fisher_times(const Vector<S>& p, const Vector<S>& v,
+                       const S& T = S(1)) {
+  require(p.size() == v.size(), "fisher_times: p has ", p.size(),
+          " entries but v has ", v.size());
+  const S mean = p.dot(v);
+  return p.cwiseProduct(Vector<S>(v.array() - mean)) / (T * T);
+}
+
+// apply the Fisher matrix and its inverse
+/// v minus its mean over the keys of nonzero weight; 0 at the others.
+template <class S>
+Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
+  require(p.size() == v.size(), "centred: p has ", p.size(),
+          " entries but v has ", v.size());
+  S sum(0), n(0);
+  for (Index j = 0; j < p.size(); ++j)
+    if (!(p(j) == S(0))) sum += v(j), n += S(1);
+  Vector<S> c = Vector<S>::Zero(p.size());
+  for (Index j = 0; j < p.size(); ++j)
+    if (!(p(j) == S(0))) c(j) = v(j) - sum / n;
+  return c;
+}
+// apply the Fisher matrix and its inverse
+/// Pseudo-inverse of the Fisher matrix times w, in O(n) (thm. pinv).
+/// Throws std::invalid_argument unless p and w have one size.
+template <class S>
+Vector<S> fisher_solve(const Vector<S>& p, const Vector<S>& w,
+                       const S& T = S(1)) {
+  Vector<S> x = centred(p, w);
+  for (Index j = 0; j < p.size(); ++j)
+    if (!(p(j) == S(0))) x(j) /= p(j);
+  return T * T * centred(p, x);
+}
+// demand a pair of distributions
+namespace detail {
+template <class S>
+void require_pair(const char* function, const Vector<S>& p,
+                  const Vector<S>& q) {
+  require(p.size() == q.size(), function, ": p has ", p.size(),
+          " entries but q has ", q.size());
+  require_distributions<S>(function, Matrix<S>(p.transpose()));
+  require_distributions<S>(function, Matrix<S>(q.transpose()));
+}
+}  // namespace detail
+// measure the distance of two distributions
+/// Fisher-Rao distance in [0, pi] (thm. sphere).  Throws
+/// std::domain_error unless p and q are distributions.
+template <class S>
+S fisher_rao_distance(const Vector<S>& p, const Vector<S>& q) {
+  using std::asin, std::sqrt;
+  detail::require_pair("fisher_rao_distance", p, q);
+  S chord(0);
+  for (Index j = 0; j < p.size(); ++j) {
+    if (p(j) == q(j)) continue;
+    const S d = (p(j) - q(j)) / (sqrt(p(j)) + sqrt(q(j)));
+    chord += d * d;
+  }
+  return S(4) * asin(sqrt(chord) / S(2));
+}
+// walk from one distribution to another
+/// Point at t of the great arc from p (t = 0) to q (t = 1).
+/// Throws std::domain_error unless p and q are distributions.
+template <class S>
+Vector<S> fisher_rao_geodesic(const Vector<S>& p, const Vector<S>& q,
+                              const S& t) {
+  using std::sin;
+  const S phi = fisher_rao_distance(p, q) / S(2);
+  if (phi == S(0)) return p;
+  const S a = sin((S(1) - t) * phi) / sin(phi), b = sin(t * phi) / sin(phi);
+  const Vector<S> root = a * p.cwiseSqrt() + b * q.cwiseSqrt();
+  return root.cwiseProduct(root);
+}
+
+// walk from one distribution to another
+/// Point at t of the m-geodesic: (1 - t) p + t q.
+template <class S>
+Vector<S> m_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
+  detail::require_pair("m_geodesic", p, q);
+  return (S(1) - t) * p + t * q;
+}
+
+/// Point at t of the e-geodesic: p^(1-t) q^t, normalised.  Throws
+/// std::domain_error unless p and q are distributions.
+template <class S>
+Vector<S> e_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
+  detail::require_pair("e_geodesic", p, q);
+  if (t == S(0)) return p;
+  if (t == S(1)) return q;
+  const RowVector<S> x = (S(1) - t) * p.array().log().matrix().transpose() +
+                         t * q.array().log().matrix().transpose();
+  return gibbs(x).transpose();
+}
+// write the Fisher metric in two charts
+/// Fisher metric of n weights in n - 1 scores, the last one being 0.
+struct NaturalChart {
+  /// diag(a) - a a^T for the first n - 1 weights a.
+  template <class S>
+  Matrix<S> operator()(const Vector<S>& theta) const {
+    RowVector<S> s = RowVector<S>::Zero(theta.size() + 1);
+    s.head(theta.size()) = theta.transpose();
+    const Vector<S> p = gibbs(s).transpose();
+    return fisher(Vector<S>(p.head(theta.size())));
+  }
+};
+
+/// Fisher metric of n weights in the first n - 1 of them.
+struct MixtureChart {
+  /// diag(1/a) + 1/p_n for the first n - 1 weights a.
+  template <class S>
+  Matrix<S> operator()(const Vector<S>& a) const {
+    const S last = S(1) / (S(1) - a.sum());
+    Matrix<S> g = Matrix<S>::Constant(a.size(), a.size(), last);
+    for (Index j = 0; j < a.size(); ++j) g(j, j) += S(1) / a(j);
+    return g;
+  }
+};
+// multiply matrices of any scalar
+namespace detail {
+template <class A, class B>
+Matrix<typename A::Scalar> times(const Eigen::MatrixBase<A>& a,
+                                 const Eigen::MatrixBase<B>& b) {
+  if constexpr (std::is_arithmetic_v<typename A::Scalar>)
+    return a * b;
+  else
+    return a.derived().lazyProduct(b.derived());
+}
+}  // namespace detail
+// give queries the metric of their weights
+/// Fisher metric of a query q (d entries) whose scores are k q / T:
+/// the covariance of the rows of k (n x d) under its weights, over T^2.
+template <class R>
+struct QueryMetric {
+  Matrix<R> k;
+  R T = R(1);
+  /// G_ab at q; d x d.  Throws std::invalid_argument for a wrong size.
+  template <class S>
+  Matrix<S> operator()(const Vector<S>& q) const {
+    require(q.size() == k.cols(), "QueryMetric: q has ", q.size(),
+            " entries but keys have ", k.cols());
+    const Matrix<S> keys = lift<S>(k);
+    const RowVector<S> s = detail::times(keys, q).transpose();
+    const RowVector<S> A = gibbs(s, static_cast<S>(T));
+    const RowVector<S> mean = detail::times(A, keys);
+    const Matrix<S> c = keys.rowwise() - mean, Ac = A.asDiagonal() * c;
+    return detail::times(c.transpose(), Ac) / static_cast<S>(T * T);
+  }
+};
+// solve least squares by orthogonalisation
+namespace detail {
+template <class S>
+Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
+  const Index d = X.cols();
+  const S eps(std::numeric_limits<S>::epsilon());
+  Matrix<S> R = Matrix<S>::Zero(d, d);
+  Vector<S> z = Vector<S>::Zero(d), b = z;
+  const RowVector<S> before = X.colwise().squaredNorm();
+  for (Index a = 0; a < d; ++a) {
+    const S rest = X.col(a).squaredNorm();
+    if (!(S(double(X.rows() * d)) * eps * eps * before(a) < rest)) continue;
+    R(a, a) = S(1);
+    z(a) = X.col(a).dot(y) / rest;
+    y -= z(a) * X.col(a);
+    // remove the column from those behind it
+    for (Index c = a + 1; c < d; ++c) {
+      R(a, c) = X.col(a).dot(X.col(c)) / rest;
+      X.col(c) -= R(a, c) * X.col(a);
+    }
+  }
+  for (Index a = d - 1; a >= 0; --a)
+    if (R(a, a) == S(1))
+      b(a) = z(a) - R.row(a).tail(d - 1 - a).dot(b.tail(d - 1 - a));
+  return b;
+}
+}  // namespace detail
+// raise the index of a gradient
+/// Natural gradient of the scores, T times the centred cotangent dA of
+/// the weights (thm. natural): A, dA and the result are n_q x n_k.
+/// Throws std::invalid_argument for unequal shapes.
+template <class S>
+Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
+                           const S& T = S(1)) {
+  require(A.rows() == dA.rows() && A.cols() == dA.cols(),
+          "natural_gradient: A is ", shape(A), " but dA is ", shape(dA));
+  require_temperature("natural_gradient", T);
+  Matrix<S> N(A.rows(), A.cols());
+  for (Index i = 0; i < A.rows(); ++i)
+    N.row(i) = T * centred(Vector<S>(A.row(i).transpose()),
+                           Vector<S>(dA.row(i).transpose())).transpose();
+  return N;
+}
+// raise the index of a gradient
+/// Gradient of a query (d entries) from the cotangents dA of its weights
+/// p, both n, for keys k (n x d): k^T S-bar.
+template <class S>
+Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
+                         const Vector<S>& dA, const S& T = S(1)) {
+  require(k.rows() == p.size(), "query_gradient: ", k.rows(),
+          " keys but ", p.size(), " weights");
+  return T * (k.transpose() * fisher_times(p, dA, T));
+}
+
+// raise the index of a gradient
+/// Natural gradient of a query, by weighted least squares of dA on the
+/// keys (thm. regression); zero along directions without information.
+/// Throws std::invalid_argument unless k has one row per weight.
+template <class S>
+Vector<S> natural_query_gradient(const Matrix<S>& k, const Vector<S>& p,
+                                 const Vector<S>& dA, const S& T = S(1)) {
+  require(k.rows() == p.size() && p.size() == dA.size(),
+          "natural_query_gradient: ", k.rows(), " keys, ", p.size(),
+          " weights and ", dA.size(), " cotangents");
+  require_temperature("natural_query_gradient", T);
+  const Vector<S> w = p.cwiseSqrt();
+  const RowVector<S> mean = p.transpose() * k;
+  const Matrix<S> X = w.asDiagonal() * (k.rowwise() - mean);
+  const Vector<S> y = w.cwiseProduct(Vector<S>(dA.array() - p.dot(dA)));
+  return T * detail::least_squares(X, y);
+}
+// descend with backtracking
+/// Where a descent arrived, and the losses on its way.
+template <class X>
+struct Descent {
+  X at;
+  std::vector<double> loss;
+};
+
+// descend with backtracking
+/// Descent with backtracking from x: propose(x) returns the pair of the
+/// rate of decrease and the curve t -> point along which to move.  Stops
+/// at a loss below the tolerance, after `most` steps, or when stuck.
+template <class X, class Loss, class Propose>
+Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
+                   double tolerance, Index most) {
+  Descent<X> path{x, {loss(x)}};
+  for (Index k = 0; k < most && path.loss.back() > tolerance; ++k) {
+    const auto [rate, curve] = propose(path.at);
+    double t = 1;
+    X y = curve(t);
+    double next = loss(y);
+    while (!(next <= path.loss.back() - 1e-4 * t * rate) && t > 1e-12) {
+      t /= 2;
+      y = curve(t);
+      next = loss(y);
+    }
+    if (t <= 1e-12) break;
+    path.at = y;
+    path.loss.push_back(next);
+  }
+  return path;
+}
+// fit a query to given weights
+// estimate the largest eigenvalue
+namespace detail {
+inline double largest_eigenvalue(const Matrix<double>& k) {  // of k^T k
+  Vector<double> v = Vector<double>::Ones(k.cols());
+  double lambda = 0;
+  for (int step = 0; step < 200; ++step) {
+    v = k.transpose() * (k * v);
+    lambda = v.norm();
+    v /= lambda;
+  }
+  return lambda;
+}
+}  // namespace detail
+
+/// Which covector-to-vector map a descent uses.
+enum class Steps { plain, natural };
+
+/// Minimises KL(p || A(q)) from q = 0 for keys k (n x d) at T = 1 by
+/// descend with the given steps.  Throws as kl for a bad p.
+inline Descent<Vector<double>> fit_query(const Matrix<double>& k,
+                                         const Vector<double>& p,
+                                         Steps steps, double tolerance,
+                                         Index most) {
+  const RowVector<double> target = p.transpose();
+  const auto weights = [&](const Vector<double>& q) {
+    return RowVector<double>(gibbs(RowVector<double>((k * q).transpose())));
+  };
+  const auto loss = [&](const Vector<double>& q) {
+    return (k * q).allFinite() ? kl(target, weights(q))(0) : HUGE_VAL;
+  };
+  const double bound = detail::largest_eigenvalue(k) / 2;
+  const auto propose = [&](const Vector<double>& q) {
+    // propose a plain or a natural step
+    const Vector<double> A = weights(q).transpose();
+    const Vector<double> gradient = k.transpose() * (A - p);
+    Vector<double> v = gradient / bound;
+    if (steps == Steps::natural) {
+      Vector<double> dA = Vector<double>::Zero(A.size());
+      for (Index j = 0; j < A.size(); ++j)
+        if (A(j) > 0) dA(j) = -p(j) / A(j);
+      v = natural_query_gradient(k, A, dA);
+    }
+    const auto curve = [q, v](double t) { return Vector<double>(q - t * v); };
+    return std::pair(gradient.dot(v), curve);
+  };
+  const Vector<double> start = Vector<double>::Zero(k.cols());
+  return descend(start, loss, propose, tolerance, most);
+}
+// multiply by the Fisher matrix of parameters
+/// Fisher matrix times V, for parameters X of the scores: scores(X) is
+/// n_q x n_k for matrices X of T and of numbers that differentiate.
+/// Summed over queries; the result has the shape of X.
+template <class F, class S>
+Matrix<S> fisher_vector(const F& scores, const Matrix<S>& X,
+                        const Matrix<S>& V, const S& T = S(1)) {
+  const Matrix<S> A = gibbs(Matrix<S>(scores(X)), T);
+  const Matrix<S> ds = directional(scores, X, V);
+  const Matrix<S> w = softmax_vjp(A, ds, T) / T;
+  return gradient([&](const auto& Y) {
+    const Matrix<Var<S>> s = scores(Y);
+    Var<S> sum(0);
+    for (Index i = 0; i < s.rows(); ++i)
+      for (Index j = 0; j < s.cols(); ++j) sum += w(i, j) * s(i, j);
+    return sum;
+  }, X);
+}
+// solve by conjugate gradients
+/// Solution of apply(x) = b, the number of steps, and the residual norm.
+template <class S>
+struct Solved {
+  Matrix<S> x;
+  Index steps;
+  S residual;
+};
+
+// solve by conjugate gradients
+/// Conjugate gradients for a symmetric positive definite map apply, until
+/// the residual is below tolerance times that of x = 0.
+template <class A, class S>
+Solved<S> conjugate_gradients(const A& apply, const Matrix<S>& b,
+                              const S& tolerance, Index most) {
+  using std::sqrt;
+  Matrix<S> x = Matrix<S>::Zero(b.rows(), b.cols()), r = b, p = b;
+  S rr = r.squaredNorm();
+  const S stop = tolerance * tolerance * rr;
+  Index k = 0;
+  for (; k < most && stop < rr; ++k) {
+    const Matrix<S> Ap = apply(p);
+    const S alpha = rr / p.cwiseProduct(Ap).sum();
+    x += alpha * p;
+    r -= alpha * Ap;
+    const S next = r.squaredNorm();
+    p = r + (next / rr) * p;
+    rr = next;
+  }
+  return {x, k, S(sqrt(rr))};
+}
+// factorise the Fisher matrix of a projection
+/// Means of G(q_i) and of x_i x_i^T over n tokens.
+template <class S>
+struct KroneckerFactors {
+  Matrix<S> G, X;
+  Index n;
+  /// n G V X, the approximate Fisher matrix of W times V (d x m).
+  Matrix<S> times(const Matrix<S>& V) const {
+    return S(double(n)) * (G * V * X);
+  }
+  /// The V with n (G + a) V (X + a) = U, for damping a > 0.
+  Matrix<S> solve(const Matrix<S>& U, const S& a) const {
+    const Matrix<S> g = G + a * Matrix<S>::Identity(G.rows(), G.rows());
+    const Matrix<S> x = X + a * Matrix<S>::Identity(X.rows(), X.rows());
+    const Matrix<S> half = solve_rows<S>(cholesky(g), U.transpose());
+    return solve_rows<S>(cholesky(x), half.transpose()) / S(double(n));
+  }
+};
+// factorise the Fisher matrix of a projection
+/// Factors for keys k (n_k x d), tokens x (n x m) and W (d x m).
+/// Throws std::invalid_argument unless the shapes chain.
+template <class S>
+KroneckerFactors<S> kronecker_factors(const Matrix<S>& k, const Matrix<S>& x,
+                                      const Matrix<S>& W) {
+  require(k.cols() == W.rows() && x.cols() == W.cols() && x.rows() > 0,
+          "kronecker_factors: keys ", shape(k), ", tokens ", shape(x),
+          ", W ", shape(W));
+  const QueryMetric<S> G{k};
+  const S n(double(x.rows()));
+  Matrix<S> mean = Matrix<S>::Zero(W.rows(), W.rows());
+  for (Index i = 0; i < x.rows(); ++i)
+    mean += G(Vector<S>(W * x.row(i).transpose())) / n;
+  return {mean, x.transpose() * x / n, x.rows()};
+}
+
+// factorise the Fisher matrix of a projection
+/// Exact Fisher matrix of W times V, sum_i G(q_i) V x_i x_i^T (d x m).
+template <class S>
+Matrix<S> projection_fisher(const Matrix<S>& k, const Matrix<S>& x,
+                            const Matrix<S>& W, const Matrix<S>& V) {
+  Matrix<S> sum = Matrix<S>::Zero(W.rows(), W.cols());
+  for (Index i = 0; i < x.rows(); ++i) {
+    const Vector<S> xi = x.row(i).transpose();
+    const Matrix<S> G = QueryMetric<S>{k}(Vector<S>(W * xi));
+    const auto X = view<up>(xi);
+    sum += eq<"U_a{}^m = G_{ab} V^b{}_n x^n x^m">(
+        view<dn, dn>(G), view<up, dn>(V), X, X).mat();
+  }
+  return sum;
+}
+}  // namespace attn

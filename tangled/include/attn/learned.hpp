@@ -1,0 +1,207 @@
+// include/attn/learned.hpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+#pragma once
+#include "attn/argument.hpp"
+#include "attn/fisher.hpp"
+#include "attn/form.hpp"
+#include "attn/random.hpp"
+#include <Eigen/Eigenvalues>
+#include <functional>
+
+namespace attn {
+// pull cotangents back to the metric
+/// Cotangent g-bar^{ab} of a metric from that of the scores; Q is
+/// n_q x d, dS n_q x n_k, K n_k x d.  Throws std::invalid_argument.
+template <class S>
+Matrix<S> metric_gradient(const Matrix<S>& Q, const Matrix<S>& dS,
+                          const Matrix<S>& K) {
+  return eq<R"(\bar g^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(
+      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
+}
+
+// pull cotangents back to the metric
+/// Cotangents of W (r x d) and D (d) for g = W^T W + diag(D).
+template <class S>
+struct FactorGradient {
+  Matrix<S> W;
+  Vector<S> D;
+};
+
+/// Cotangents of a low-rank metric without forming g-bar (prop. factor).
+/// Throws std::invalid_argument unless the shapes chain.
+template <class S>
+FactorGradient<S> factor_gradient(const Matrix<S>& W, const Matrix<S>& Q,
+                                  const Matrix<S>& dS, const Matrix<S>& K) {
+  require(Q.rows() == dS.rows() && K.rows() == dS.cols() &&
+              Q.cols() == W.cols() && K.cols() == W.cols(),
+          "factor_gradient: W ", shape(W), ", Q ", shape(Q), ", dS ",
+          shape(dS), ", K ", shape(K));
+  const Matrix<S> SK = dS * K, SQ = dS.transpose() * Q;
+  const Matrix<S> dW = (W * Q.transpose()) * SK + (W * K.transpose()) * SQ;
+  return {dW, Q.cwiseProduct(SK).colwise().sum().transpose()};
+}
+// walk in the cone of metrics
+/// f of a symmetric matrix, through its eigenvalues.
+template <class F>
+Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> e(M);
+  const Eigen::VectorXd y = e.eigenvalues().unaryExpr(f);
+  return e.eigenvectors() * y.asDiagonal() * e.eigenvectors().transpose();
+}
+
+// walk in the cone of metrics
+/// The geodesic from the metric g in the symmetric direction X at time 1.
+/// Throws std::domain_error unless g is positive definite.
+inline Matrix<double> spd_exp(const Matrix<double>& g,
+                              const Matrix<double>& X) {
+  const Matrix<double> L = cholesky(g);
+  const auto low = L.triangularView<Eigen::Lower>();
+  const Matrix<double> Y = low.solve(low.solve(X).transpose());
+  const Matrix<double> E =
+      symmetric_function((Y + Y.transpose()) / 2, [](double x) {
+        return std::exp(x);
+      });
+  const Matrix<double> h = L * E * L.transpose();
+  return (h + h.transpose()) / 2;
+}
+
+// walk in the cone of metrics
+/// Affine-invariant distance of two metrics (thm. spd).
+/// Throws std::domain_error unless g is positive definite.
+inline double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
+  const Matrix<double> L = cholesky(g);
+  const auto low = L.triangularView<Eigen::Lower>();
+  const Matrix<double> Y = low.solve(low.solve(h).transpose());
+  return symmetric_function((Y + Y.transpose()) / 2, [](double x) {
+    return std::log(x);
+  }).norm();
+}
+// walk in the cone of metrics
+/// The positive semidefinite matrix nearest to the symmetric part of M in
+/// Frobenius norm.
+inline Matrix<double> nearest_psd(const Matrix<double>& M) {
+  return symmetric_function((M + M.transpose()) / 2, [](double x) {
+    return std::max(x, 0.0);
+  });
+}
+// plant a metric
+/// Attention with a hidden metric g (d x d): inputs Q, K, V (n x d) and
+/// the outputs O that it produced.
+struct Planted {
+  Matrix<double> Q, K, V, g, O;
+  /// Attention's output for another metric, in any scalar.
+  template <class S>
+  Matrix<S> output(const Matrix<S>& h) const {
+    const Matrix<S> low = detail::times(h, lift<S>(K).transpose());
+    const Matrix<S> s = detail::times(lift<S>(Q), low);
+    return detail::times(gibbs(s), lift<S>(V));
+  }
+  double loss(const Matrix<double>& h) const {
+    return (output(h) - O).squaredNorm() / (2 * double(Q.rows()));
+  }
+  Matrix<double> score_gradient(const Matrix<double>& h) const {
+    const Matrix<double> s = Q * h * K.transpose(), A = gibbs(s);
+    const Matrix<double> dO = (A * V - O) / double(Q.rows());
+    return softmax_vjp(A, Matrix<double>(dO * V.transpose()));
+  }
+};
+
+// plant a metric
+/// A random teacher with n positions and a metric of dimension d.
+inline Planted planted_task(Index n, Index d, std::uint64_t seed) {
+  Planted t{gaussian<double>(n, d, seed), gaussian<double>(n, d, seed + 1),
+            gaussian<double>(n, d, seed + 2), {}, {}};
+  const Matrix<double> W =
+      gaussian<double>(d, d, seed + 3) / std::sqrt(double(d));
+  t.g = W.transpose() * W + 0.1 * Matrix<double>::Identity(d, d);
+  t.O = t.output(t.g);
+  return t;
+}
+// learn the planted metric
+/// J^T J V for the Jacobian J of a matrix function f at X: the Fisher
+/// matrix of a normal family with mean f(X) and unit variance.
+template <class F>
+Matrix<double> normal_fisher_vector(const F& f, const Matrix<double>& X,
+                                    const Matrix<double>& V) {
+  const Matrix<double> w = directional(f, X, V);
+  return gradient([&](const auto& Y) {
+    const Matrix<Var<double>> y = f(Y);
+    Var<double> sum(0);
+    for (Index i = 0; i < y.rows(); ++i)
+      for (Index j = 0; j < y.cols(); ++j) sum += w(i, j) * y(i, j);
+    return sum;
+  }, X);
+}
+
+// learn the planted metric
+/// How a metric descends: g - t dg; affine-invariant geodesics; the
+/// Cholesky parameters; natural gradient of the normal family.
+enum class Cone { plain, affine, cholesky, natural };
+// learn the planted metric
+namespace detail {
+using Curve = std::function<Matrix<double>(double)>;
+
+inline std::pair<double, Curve> cone_step(const Planted& task, Cone how,
+                                          const Matrix<double>& g) {
+  const Matrix<double> raw = metric_gradient(task.Q, task.score_gradient(g),
+                                             task.K);
+  const Matrix<double> dg = (raw + raw.transpose()) / 2;
+  if (how == Cone::affine) {
+    const Matrix<double> N = g * dg * g;
+    return {dg.cwiseProduct(N).sum(),
+            [=](double t) { return spd_exp(g, -t * N); }};
+  }
+  if (how == Cone::cholesky) {
+    const Matrix<double> Theta = parameters_of(g);
+    const Matrix<double> dT = parameters_vjp(Theta, raw);
+    return {dT.squaredNorm(), [=](double t) {
+      const Matrix<double> L =
+          factor_from_parameters(Matrix<double>(Theta - t * dT));
+      return Matrix<double>(L * L.transpose());
+    }};
+  }
+  // propose a straight step in the cone
+  Matrix<double> N = dg;
+  if (how == Cone::natural) {
+    const auto f = [&](const auto& h) { return task.output(h); };
+    const auto apply = [&](const Matrix<double>& X) {
+      const Matrix<double> Y =
+          normal_fisher_vector(f, g, X) / double(task.Q.rows());
+      return Matrix<double>((Y + Y.transpose()) / 2 + 1e-12 * X);
+    };
+    N = conjugate_gradients(apply, dg, 1e-10, 4 * g.size()).x;
+  }
+  return {dg.cwiseProduct(N).sum(),
+          [=](double t) { return Matrix<double>(g - t * N); }};
+}
+}  // namespace detail
+// learn the planted metric
+/// The metric found, and loss and distance to the planted metric from
+/// the start g = 1 on, one entry per step.
+struct LearnedMetric {
+  Matrix<double> g;
+  std::vector<double> loss, distance;
+};
+
+// learn the planted metric
+/// Recovers the planted metric by descent from g = 1, until the loss is
+/// below the tolerance, for at most `most` steps.
+inline LearnedMetric learn_metric(const Planted& task, Cone how,
+                                  double tolerance, Index most) {
+  const Index d = task.Q.cols();
+  const auto loss = [&](const Matrix<double>& g) {
+    return diagnose(g).positive() ? task.loss(g) : HUGE_VAL;
+  };
+  const auto propose = [&](const Matrix<double>& g) {
+    return detail::cone_step(task, how, g);
+  };
+  LearnedMetric path{Matrix<double>::Identity(d, d), {}, {}};
+  for (Index k = 0; k <= most; ++k) {
+    path.loss.push_back(loss(path.g));
+    path.distance.push_back(spd_distance(task.g, path.g));
+    const auto next = descend(path.g, loss, propose, tolerance, 1);
+    if (next.loss.size() < 2) break;
+    path.g = next.at;
+  }
+  return path;
+}
+}  // namespace attn

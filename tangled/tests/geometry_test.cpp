@@ -1,0 +1,332 @@
+// tests/geometry_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/geometry.hpp"
+#include "attn/random.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(geometry)
+// keep a zoo of metrics
+struct Zoo {
+  enum Kind { polar, half_plane, normal, round, conformal, crooked } kind;
+  int r = 1;
+  template <class S>
+  Matrix<S> operator()(const Vector<S>& x) const {
+    Matrix<S> g = Matrix<S>::Identity(x.size(), x.size());
+    // fill in the metric of one animal
+    if (kind == polar) g(1, 1) = x(0) * x(0);
+    if (kind == half_plane || kind == normal) g /= S(x(1) * x(1));
+    if (kind == normal) g(1, 1) *= S(2);
+    if (kind == round) {
+      const S w = S(2 * r * r) / (S(r * r) + x.squaredNorm());
+      g *= S(w * w);
+    }
+    if (kind == conformal) {
+      const S w = S(1) + x(0) + S(3) * x(0) * x(0) * x(1) + x(1) * x(1);
+      g *= S(w * w);
+    }
+    if (kind == crooked) {
+      Matrix<S> W(x.size(), x.size());
+      for (Index a = 0; a < x.size(); ++a)
+        for (Index b = 0; b < x.size(); ++b)
+          W(a, b) = x(a) * S(int(a + 2 * b)) - x(b) * x(b) + S(int(a));
+      g += W.transpose().lazyProduct(W);
+    }
+    return g;
+  }
+};
+const Zoo polar{Zoo::polar}, half_plane{Zoo::half_plane};
+const Zoo crooked{Zoo::crooked};
+Zoo stereographic(int r) { return {Zoo::round, r}; }
+// keep a zoo of metrics
+const auto scaled_identity = [](Index d) {
+  return [=](const auto& x) {
+    using S = typename std::decay_t<decltype(x)>::Scalar;
+    return Matrix<S>(Matrix<S>::Identity(d, d) / sqrt(S(double(d))));
+  };
+};
+const auto sphere = [](int r) {
+  return [=](const auto& x) {
+    using std::sin;
+    using S = typename std::decay_t<decltype(x)>::Scalar;
+    const S s = sin(x(0)), rr(r * r);
+    return Matrix<S>{{rr, S(0)}, {S(0), rr * s * s}};
+  };
+};
+// check lengths, angles and volumes
+const auto latitude = [](double theta) {
+  return [=](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    return Vector<S>{{S(theta), t}};
+  };
+};
+const double ulp = 0x1p-52;
+BOOST_AUTO_TEST_CASE(lengths_of_curves) {
+  for (const double r : {0.5, 1.0, 2.0}) {
+    verify(std::abs(curve_length(polar, latitude(r), 0.0, 2 * M_PI, 3) -
+                    2 * M_PI * r), 20 * ulp * r);
+    verify(std::abs(curve_length(sphere(3), latitude(r), 0.0, 2 * M_PI, 3) -
+                    6 * M_PI * std::sin(r)), 60 * ulp);
+  }
+  const auto line = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    return Vector<S>{{sqrt(S(1) + t * t), atan(t)}};
+  };
+  verify(std::abs(curve_length(polar, line, -1.0, 2.0, 200) - 3), 400 * ulp);
+}
+// check lengths, angles and volumes
+BOOST_AUTO_TEST_CASE(angles_ignore_scale) {
+  for (Index d = 1; d <= 40; ++d) {
+    const Vector<double> u = gaussian<double>(d, 1, std::uint64_t(d));
+    const Vector<double> v = gaussian<double>(d, 1, std::uint64_t(d + 100));
+    const double c = u.dot(v) / (u.norm() * v.norm());
+    verify(std::abs(std::cos(angle(scaled_identity(d), u, u, v)) - c),
+           double(3 * d + 9) * ulp);
+    verify(std::abs(volume_density(scaled_identity(d), u) /
+                        std::pow(double(d), -0.25 * double(d)) - 1),
+           double(2 * d + 4) * ulp);
+  }
+}
+// check lengths, angles and volumes
+BOOST_AUTO_TEST_CASE(volumes_of_boxes) {
+  const auto det = [](const Matrix<Fp>& g) {
+    return inverse_metric(Tensor<Fp, dn, dn>(g)).det;
+  };
+  for (Index d = 1; d <= 6; ++d) {
+    const Vector<Fp> x = uniform<Fp>(d, 1, std::uint64_t(d));
+    const Matrix<Fp> E = uniform<Fp>(d, d, std::uint64_t(50 + d));
+    const Matrix<Fp> g = crooked(x), gram = E.transpose() * g * E;
+    verify_exact(det(g) * det(E.transpose() * E), det(gram), long(6 * d));
+  }
+}
+// check lengths, angles and volumes
+BOOST_AUTO_TEST_CASE(inverse_metric_is_inverse) {
+  for (Index d = 1; d <= 8; ++d) {
+    const Matrix<Fp> W = uniform<Fp>(d, d, std::uint64_t(d));
+    const Tensor<Fp, dn, dn> g(Matrix<Fp>(W + W.transpose()));
+    const auto inv = inverse_metric(g);
+    const auto one =
+        eq<R"(\delta^a{}_b = g^{ac} g_{cb})">(inv.g, g);  // eq:none
+    verify_exact(Matrix<Fp>(one.mat()), Matrix<Fp>(Matrix<Fp>::Identity(d, d)),
+                 long(2 * d));
+  }
+}
+// check lengths, angles and volumes
+BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
+  const Vector<double> x{{0.0, 1.0}};
+  using M = Matrix<double>;
+  const auto fixed = [](const M& m) {
+    return [=](const auto&) { return m; };
+  };
+  BOOST_CHECK_EXCEPTION(metric_at(fixed(M{{1, 0, 0}, {0, 1, 0}}), x),
+                        std::invalid_argument, says("metric_at: g is 2x3"));
+  BOOST_CHECK_EXCEPTION(metric_at(fixed(M{{1, 0.5}, {0.4, 1}}), x),
+                        std::domain_error, says("not symmetric at (1,0)"));
+  BOOST_CHECK_EXCEPTION(volume_density(fixed(M{{1, 2}, {2, 1}}), x),
+                        std::domain_error, says("pivot 1"));
+  BOOST_CHECK_EXCEPTION(christoffel(polar, x), std::domain_error,
+                        says("pivot 1"));
+  BOOST_CHECK_EXCEPTION(curve_length(polar, latitude(1), 0.0, 1.0, 0),
+                        std::invalid_argument, says("curve_length: n"));
+}
+// check lengths, angles and volumes
+BOOST_AUTO_TEST_CASE(answer_coin) {
+  const auto coin = [](const auto& p) {
+    using S = typename std::decay_t<decltype(p)>::Scalar;
+    const S g = S(1) / (p(0) * (S(1) - p(0)));
+    return Matrix<S>(Matrix<S>::Constant(1, 1, g));
+  };
+  const auto arc = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    const S s = sin(t / S(2));
+    return Vector<S>(Vector<S>::Constant(1, S(s * s)));
+  };
+  verify(std::abs(curve_length(coin, arc, 0.5, 3.0, 20) - 2.5), 200 * ulp);
+}
+// check the covariant derivative
+BOOST_AUTO_TEST_CASE(christoffel_of_the_zoo) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<Fp> x = uniform<Fp>(2, 1, seed);
+    Tensor<Fp, up, dn, dn> P(2, 2, 2), H(2, 2, 2);
+    P(0, 1, 1) = -x(0);
+    P(1, 0, 1) = P(1, 1, 0) = 1 / x(0);
+    H(1, 0, 0) = 1 / x(1);
+    H(0, 0, 1) = H(0, 1, 0) = H(1, 1, 1) = -H(1, 0, 0);
+    verify_exact(christoffel(polar, x), P, 4);
+    verify_exact(christoffel(half_plane, x), H, 8);
+  }
+}
+// check the covariant derivative
+BOOST_AUTO_TEST_CASE(metric_is_constant) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Index d = Index(2 + seed % 3);
+    const Vector<Fp> x = uniform<Fp>(d, 1, seed);
+    const auto Ga = christoffel(crooked, x);
+    const auto swapped = eq<R"(C^c_{ab} = \Gamma^c_{ba})">(Ga);  // eq:none
+    verify_exact(Ga, swapped, 50);
+    const auto field = [](const auto& y) { return metric_at(crooked, y); };
+    const auto D = covariant_derivative(crooked, field, x);
+    verify_exact(D, Tensor<Fp, dn, dn, dn>(d, d, d), 50);
+    BOOST_TEST(!same(partial(field, x), D));
+  }
+}
+// check the covariant derivative
+BOOST_AUTO_TEST_CASE(leibniz_rule) {
+  const auto v = [](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    return Tensor<S, up>(Vector<S>{{y(0) * y(0) + y(1), y(0) * y(1)}});
+  };
+  const auto u = [](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    return Tensor<S, dn>(Vector<S>{{S(1) / y(1), y(0) - y(1) * y(1)}});
+  };
+  const auto uv = [&](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    return Tensor<S>(eq<"s = u_b v^b">(u(y), v(y)));  // eq:none
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<Fp> x = uniform<Fp>(2, 1, seed);
+    const auto Du = covariant_derivative(crooked, u, x);
+    const auto Dv = covariant_derivative(crooked, v, x);
+    const auto D =
+        eq<R"(D_a = D_{ab} v^b + u_b D_a{}^b)">(Du, v(x), u(x), Dv);  // eq:none
+    verify_exact(D, partial(uv, x), 30);
+  }
+}
+// check the covariant derivative
+BOOST_AUTO_TEST_CASE(constant_field_is_constant) {
+  const auto parabolic = [](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    const S w = S(4) * y.squaredNorm();
+    return Matrix<S>{{w, S(0)}, {S(0), w}};
+  };
+  const auto east = [](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    const S w = S(2) * y.squaredNorm();
+    return Tensor<S, up>(Vector<S>{{y(0) / w, -y(1) / w}});
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<Fp> x = uniform<Fp>(2, 1, seed);
+    const Tensor<Fp, dn, up> zero(2, 2);
+    verify_exact(covariant_derivative(parabolic, east, x), zero, 20);
+    BOOST_TEST(!same(partial(east, x), zero));
+  }
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(straight_lines_in_polar) {
+  const auto error = [](Index steps) {
+    const Vector<double> x{{1, 0}}, v{{0.5, 1}};
+    const auto end = geodesic(polar, x, v, 2.0, steps).back();
+    return std::hypot(end.x(0) * std::cos(end.x(1)) - 2,
+                      end.x(0) * std::sin(end.x(1)) - 2);
+  };
+  fact("coarse", error(25));
+  fact("ratio", error(50) / error(100), 4);
+  verify(std::abs(error(50) / error(100) / 16 - 1), 0.1);
+  verify(error(800), 1e-11);
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(great_circles) {
+  const auto on = [](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    return Vector<S>{{sin(y(0)) * cos(y(1)), sin(y(0)) * sin(y(1)), cos(y(0))}};
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<double> v = uniform<double>(2, 1, seed), x{{1.5, 0}};
+    const Vector<double> p = on(x), w = directional(on, x, v);
+    const double speed = std::sqrt(inner(sphere(1), x, v, v));
+    const Vector<double> end = geodesic(sphere(1), x, v, 1.0, 400).back().x;
+    verify((on(end) - std::cos(speed) * p - std::sin(speed) / speed * w).norm(),
+           1e-10);
+  }
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(geodesics_keep_speed) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<double> x = gaussian<double>(3, 1, seed);
+    const Vector<double> v = gaussian<double>(3, 1, seed + 9);
+    const auto end = geodesic(crooked, x, v, 0.5, 200).back();
+    const double before = inner(crooked, x, v, v);
+    verify(std::abs(inner(crooked, end.x, end.v, end.v) / before - 1), 1e-7);
+  }
+}
+BOOST_AUTO_TEST_CASE(semicircles_of_the_half_plane) {
+  const Vector<double> x{{0, 1}}, v{{1, 0.5}};
+  const double centre = 0.5, radius = std::sqrt(1.25);
+  for (const auto& point : geodesic(half_plane, x, v, 2.0, 400))
+    verify(std::abs(std::hypot(point.x(0) - centre, point.x(1)) - radius),
+           1e-9);
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(geodesics_are_short) {
+  const Vector<double> x{{0, 1}}, v{{1, 0.5}};
+  const auto path = geodesic(half_plane, x, v, 1.0, 100);
+  const double shortest = std::sqrt(inner(half_plane, x, v, v));
+  for (int k = 1; k <= 5; ++k) {
+    const double bend = 0.02 * k;
+    double length = 0;
+    for (std::size_t i = 0; i < 100; ++i) {
+      Vector<double> a = path[i].x, b = path[i + 1].x;
+      a(1) += bend * std::sin(M_PI * double(i) / 100);
+      b(1) += bend * std::sin(M_PI * double(i + 1) / 100);
+      length += 2 * std::asinh((b - a).norm() / (2 * std::sqrt(a(1) * b(1))));
+    }
+    verify(std::max(0.0, shortest - length), 0);
+  }
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(transport_around_a_circle) {
+  const double round = 2 * M_PI;
+  for (const double theta : {0.3, 1.0, 1.4}) {
+    const Vector<double> w{{1, 0}}, x{{theta, 0}};
+    const auto end =
+        parallel_transport(sphere(1), latitude(theta), w, 0.0, round, 400);
+    const double turn = std::acos(end(0));  // the first axis has length 1
+    const double area = round * (1 - std::cos(theta));
+    const double seen = area < M_PI ? area : round - area;
+    if (theta == 1) fact("turn", area < M_PI ? turn : round - turn, 6);
+    verify(std::abs(turn - seen), 1e-7);
+    const auto flat =
+        parallel_transport(polar, latitude(theta), w, 0.0, round, 400);
+    verify((flat - w).norm(), 1e-7);
+  }
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(transport_keeps_products) {
+  const auto curve = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    return Vector<S>(Vector<S>{{sin(t), t * t, S(0.5) - t}});
+  };
+  const Vector<double> u = gaussian<double>(3, 1, 1);
+  const Vector<double> w = gaussian<double>(3, 1, 2);
+  const auto end = [&](const Vector<double>& a) {
+    return parallel_transport(crooked, curve, a, 0.0, 1.0, 200);
+  };
+  verify(std::abs(inner(crooked, Vector<double>(curve(1.0)), end(u), end(w)) -
+                  inner(crooked, Vector<double>(curve(0.0)), u, w)), 1e-6);
+  BOOST_CHECK_EXCEPTION(
+      parallel_transport(polar, curve, u, 0.0, 1.0, 0),
+      std::invalid_argument, says("parallel_transport: steps"));
+  BOOST_CHECK_EXCEPTION(geodesic(polar, u, Vector<double>(2), 1.0, 3),
+                        std::invalid_argument, says("geodesic: x has 3"));
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(answer_octant) {
+  const auto radius = [](double angle) {
+    return [=](const auto& t) {
+      using S = std::decay_t<decltype(t)>;
+      return Vector<S>{{t * S(std::cos(angle)), t * S(std::sin(angle))}};
+    };
+  };
+  const auto arc = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    return Vector<S>{{S(2) * cos(t), S(2) * sin(t)}};
+  };
+  const auto g = stereographic(2);
+  Vector<double> w{{1, 0}};
+  w = parallel_transport(g, radius(0), w, 0.0, 2.0, 200);
+  w = parallel_transport(g, arc, w, 0.0, M_PI / 2, 200);
+  w = parallel_transport(g, radius(M_PI / 2), w, 2.0, 0.0, 200);
+  verify((w - Vector<double>{{0, 1}}).norm(), 1e-9);
+}
+BOOST_AUTO_TEST_SUITE_END()

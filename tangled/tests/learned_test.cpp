@@ -1,0 +1,253 @@
+// tests/learned_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/learned.hpp"
+#include "attn/random.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(geometry)
+// check the cone of metrics
+Matrix<double> inverse(const Matrix<double>& g) {
+  return inverse_metric(Tensor<double, dn, dn>(g)).g.mat();
+}
+double cond(const Matrix<double>& g) { return g.norm() * inverse(g).norm(); }
+Matrix<double> random_metric(Index d, std::uint64_t seed) {
+  const Matrix<double> W = gaussian<double>(d, d, seed);
+  return W.transpose() * W + 0.1 * Matrix<double>::Identity(d, d);
+}
+BOOST_AUTO_TEST_CASE(spd_distance_is_invariant) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index d = Index(1 + seed % 5);
+    const Matrix<double> g = random_metric(d, seed);
+    const Matrix<double> h = random_metric(d, seed + 50);
+    const Matrix<double> P = random_metric(d, seed + 90);
+    const double D = spd_distance(g, h);
+    const Matrix<double> Pt = P.transpose();
+    const double slack = 0x1p-50 * cond(g) * cond(h);
+    verify(std::abs(spd_distance(Pt * g * P, Pt * h * P) - D),
+           cond(P) * cond(P) * slack);
+    verify(std::abs(spd_distance(inverse(g), inverse(h)) - D), slack);
+    verify(std::abs(spd_distance(h, g) - D), slack);
+    const double scaled = std::sqrt(double(d)) * std::log(2);
+    verify(std::abs(spd_distance(g, 2 * g) - scaled), 0x1p-50 * cond(g));
+  }
+}
+// check the cone of metrics
+BOOST_AUTO_TEST_CASE(spd_geodesics) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index d = Index(1 + seed % 4);
+    const Matrix<double> g = random_metric(d, seed);
+    const Matrix<double> W = gaussian<double>(d, d, seed);
+    const Matrix<double> X = W + W.transpose(), A = inverse(g) * X;
+    const double length = std::sqrt((A * A).trace());
+    for (const double t : {0.01, 0.1})
+      verify(std::abs(spd_distance(g, spd_exp(g, t * X)) - t * length),
+             0x1p-50 * cond(g) * std::exp(2 * t * length));
+    const double h = 1e-4;  // the retraction property, by a difference
+    const Matrix<double> slope =
+        (spd_exp(g, h * X) - spd_exp(g, -h * X)) / (2 * h);
+    verify((slope - X).norm(), h * (1 + X.norm() * A.squaredNorm()));
+    // compare with the symmetric root
+    const auto power = [](double p) {
+      return [=](double x) { return std::pow(x, p); };
+    };
+    const Matrix<double> R = symmetric_function(g, power(0.5));
+    const Matrix<double> I = symmetric_function(g, power(-0.5));
+    const Matrix<double> E =
+        symmetric_function(0.1 * I * X * I, [](double x) {
+          return std::exp(x);
+        });
+    const Matrix<double> root = R * E * R;
+    verify((root - spd_exp(g, 0.1 * X)).norm(),
+           0x1p-50 * cond(g) * std::exp(0.2 * length) * root.norm());
+  }
+}
+// check the cone of metrics
+BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Matrix<double> W = gaussian<double>(4, 4, seed);
+    const Matrix<double> M = W + W.transpose(), P = nearest_psd(M);
+    verify((nearest_psd(P) - P).norm(), 1e-13);
+    const Matrix<double> other = P + 0.05 * random_metric(4, seed + 9);
+    verify((M - P).norm(), (M - other).norm());
+    const Matrix<double> negative = symmetric_function(P, [](double x) {
+      return std::max(-x, 0.0);
+    });
+    verify(negative.norm(), 1e-13);
+  }
+}
+// check many parameters
+struct Layer {
+  Matrix<double> k = gaussian<double>(7, 3, 1);
+  Matrix<double> x = gaussian<double>(64, 4, 2);
+  Matrix<double> W = 0.3 * gaussian<double>(3, 4, 3);
+  Matrix<double> V = gaussian<double>(3, 4, 4);
+  auto scores() const {
+    return [this](const auto& Y) {
+      using S = typename std::decay_t<decltype(Y)>::Scalar;
+      const Matrix<S> q = detail::times(lift<S>(x), Y.transpose());
+      return detail::times(q, lift<S>(k).transpose());
+    };
+  }
+};
+// check many parameters
+BOOST_AUTO_TEST_CASE(fisher_vector_three_ways) {
+  const Layer l;
+  const Matrix<double> F = fisher_vector(l.scores(), l.W, l.V);
+  const double size = 1e-14 * F.norm();
+  verify((F - projection_fisher(l.k, l.x, l.W, l.V)).norm(), size);
+  const Matrix<double> logA0 = log_softmax(l.scores()(l.W));
+  const auto divergence = [&](const auto& Y) {
+    using S = typename std::decay_t<decltype(Y)>::Scalar;
+    const Matrix<S> logA = log_softmax(l.scores()(Y));
+    S sum(0);
+    for (Index i = 0; i < logA.rows(); ++i)
+      for (Index j = 0; j < logA.cols(); ++j)
+        sum -= S(std::exp(logA0(i, j))) * logA(i, j);
+    return sum;
+  };
+  Matrix<Dual<double>> Y(3, 4);
+  for (Index a = 0; a < 3; ++a)
+    for (Index b = 0; b < 4; ++b) Y(a, b) = {l.W(a, b), l.V(a, b)};
+  const Matrix<Dual<double>> g = gradient(divergence, Y);
+  for (Index a = 0; a < 3; ++a)
+    for (Index b = 0; b < 4; ++b)
+      verify(std::abs(g(a, b).d - F(a, b)), size);
+}
+// check many parameters
+BOOST_AUTO_TEST_CASE(fisher_vector_at_a_temperature) {
+  const Layer l;
+  const auto halved = [&](const auto& Y) {
+    using S = typename std::decay_t<decltype(Y)>::Scalar;
+    return Matrix<S>(l.scores()(Y) / S(2));
+  };
+  const Matrix<double> F = fisher_vector(halved, l.W, l.V);
+  verify((fisher_vector(l.scores(), l.W, l.V, 2.0) - F).norm(),
+         1e-14 * F.norm());
+}
+// check many parameters
+BOOST_AUTO_TEST_CASE(conjugate_gradients_solve) {
+  const Layer l;
+  const auto damped = [&](const Matrix<double>& V) {
+    return Matrix<double>(fisher_vector(l.scores(), l.W, V) + 1e-3 * V);
+  };
+  const auto s = conjugate_gradients(damped, l.V, 1e-10, Index(40));
+  verify((damped(s.x) - l.V).norm(), 1e-8 * l.V.norm());
+  verify(double(s.steps), 15);
+  const Matrix<double> zero = Matrix<double>::Zero(3, 4);
+  verify(conjugate_gradients(damped, zero, 1e-10, Index(40)).x.norm(), 0);
+}
+// check many parameters
+BOOST_AUTO_TEST_CASE(kfac_is_exact_for_one_token) {
+  const Layer l;
+  for (Index i = 0; i < 10; ++i) {
+    const Matrix<double> x = l.x.row(i);
+    const Matrix<double> F = projection_fisher(l.k, x, l.W, l.V);
+    const auto K = kronecker_factors(l.k, x, l.W);
+    verify((K.times(l.V) - F).norm(), 1e-14 * F.norm());
+  }
+  BOOST_CHECK_EXCEPTION(kronecker_factors(l.k, l.x, l.x), std::invalid_argument,
+                        says("kronecker_factors: keys 7x3"));
+}
+// check many parameters
+BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
+  const Layer l;
+  const auto K = kronecker_factors(l.k, l.x, l.W);
+  double off = 0, all = 0;
+  for (Index a = 0; a < 12; ++a) {
+    Matrix<double> E = Matrix<double>::Zero(3, 4);
+    E(a / 4, a % 4) = 1;
+    const Matrix<double> F = projection_fisher(l.k, l.x, l.W, E);
+    off += (K.times(E) - F).squaredNorm();
+    all += F.squaredNorm();
+  }
+  fact("error", std::sqrt(off / all));
+  BOOST_TEST(std::sqrt(off / all) > 0.02);
+  const double size = inverse(K.G).norm() + inverse(K.X).norm();
+  verify((K.solve(K.times(l.V), 1e-12) - l.V).norm(),
+         (1e-12 * size + 0x1p-50 * cond(K.G) * cond(K.X)) * l.V.norm());
+}
+// check the cotangents of metrics
+BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Index d = Index(1 + seed % 4), r = Index(1 + seed % 2);
+    const Matrix<Fp> W = uniform<Fp>(r, d, seed);
+    const Matrix<Fp> Q = uniform<Fp>(5, d, seed + 1);
+    const Matrix<Fp> K = uniform<Fp>(3, d, seed + 2);
+    const Matrix<Fp> dS = uniform<Fp>(5, 3, seed + 3);
+    const Matrix<Fp> dg = metric_gradient(Q, dS, K);
+    const auto f = factor_gradient(W, Q, dS, K);
+    verify_exact(f.W, pullback_vjp(W, dg), 4);
+    verify_exact(f.D, Vector<Fp>(dg.diagonal()), 3);
+    BOOST_CHECK_EXCEPTION(factor_gradient(W, K, dS, Q), std::invalid_argument,
+                          says("factor_gradient: W"));
+  }
+}
+// check the cotangents of metrics
+BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Matrix<double> W = gaussian<double>(2, 3, seed);
+    const Planted task = planted_task(6, 3, seed);
+    const auto loss = [&](const auto& Y) {
+      using S = typename std::decay_t<decltype(Y)>::Scalar;
+      const Matrix<S> g = detail::times(Y.transpose(), Y);
+      const Matrix<S> o = task.output(g) - lift<S>(task.O);
+      return S(o.squaredNorm() / S(12.0));
+    };
+    const auto f = factor_gradient(W, task.Q, task.score_gradient(
+        Matrix<double>(W.transpose() * W)), task.K);
+    verify((f.W - gradient(loss, W)).norm(), 1e-13 * (1 + f.W.norm()));
+  }
+}
+// check the planted metric
+BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
+  const Planted task = planted_task(32, 4, 7);
+  const auto natural = learn_metric(task, Cone::natural, 1e-26, 60);
+  fact("natural", int(natural.loss.size() - 1));
+  fact("natural_distance", natural.distance.back());
+  verify(natural.distance.back(), 1e-9);
+  verify((natural.g - task.g).norm(), 1e-9);
+  const Index most = 200;
+  fact("most", int(most));
+  for (const auto& [how, name] :
+       {std::pair(Cone::plain, "plain"), std::pair(Cone::affine, "affine"),
+        std::pair(Cone::cholesky, "cholesky")}) {
+    const auto path = learn_metric(task, how, 1e-26, most);
+    fact(std::string(name) + "_distance", path.distance.back());
+    verify(path.distance.back(), 0.5 * path.distance.front());
+    for (std::size_t k = 1; k < path.loss.size(); ++k)
+      verify(path.loss[k], path.loss[k - 1]);
+  }
+}
+// check the planted metric
+BOOST_AUTO_TEST_CASE(planted_is_stationary) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Planted task = planted_task(9, 3, seed);
+    verify(task.score_gradient(task.g).norm(), 1e-15);
+    const auto f = [&](const auto& h) { return task.output(h); };
+    const Matrix<double> V = gaussian<double>(3, 3, seed);
+    const Matrix<double> J = directional(f, task.g, V);
+    const double vFv = V.cwiseProduct(normal_fisher_vector(f, task.g, V)).sum();
+    verify(std::abs(vFv / J.squaredNorm() - 1), 1e-12);
+  }
+}
+// check the planted metric
+BOOST_AUTO_TEST_CASE(affine_steps_ignore_the_basis) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Planted task = planted_task(8, 3, seed);
+    const Matrix<double> P = random_metric(3, seed + 5), I = inverse(P);
+    Planted other = task;
+    other.Q = task.Q * P.transpose();
+    other.K = task.K * P.transpose();
+    const Matrix<double> g = random_metric(3, seed), h = I.transpose() * g * I;
+    const auto moved = [&](Cone how) {
+      const Matrix<double> a = detail::cone_step(task, how, g).second(0.5);
+      const Matrix<double> b = detail::cone_step(other, how, h).second(0.5);
+      const Matrix<double> c = P.transpose() * b * P;
+      return (c - a).norm() / (a - g).norm();
+    };
+    verify(moved(Cone::affine), 0x1p-50 * cond(P) * cond(P) * cond(g));
+    BOOST_TEST(moved(Cone::plain) > 0.05);
+  }
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,311 @@
+// tests/natural_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/fisher.hpp"
+#include "attn/random.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(geometry)
+// compare two matrices in quad
+template <class X, class Y>
+double widest(const X& x, const Y& y) {
+  if (x.size() == 0) return 0;
+  return to_double(quad((x - y).cwiseAbs().maxCoeff()));
+}
+// define losses and medians for the checks
+double median(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+// define losses and medians for the checks
+Vector<double> normal_step(const Matrix<double>& k, const Vector<double>& p,
+                           const Matrix<double>& V,
+                           const Vector<double>& target) {
+  const RowVector<double> mean = p.transpose() * k;
+  const Matrix<double> J =
+      V.transpose() * p.asDiagonal() * (k.rowwise() - mean);
+  return detail::least_squares<double>(J, V.transpose() * p - target);
+}
+// define losses and medians for the checks
+Index fit_output(const Matrix<double>& k, const Matrix<double>& V,
+                 const Vector<double>& target, int how, Index most) {
+  const auto A = [&](const Vector<double>& q) {
+    return Vector<double>(attn::gibbs((k * q).transpose()).transpose());
+  };
+  const auto loss = [&](const Vector<double>& q) {
+    return 0.5 * (V.transpose() * A(q) - target).squaredNorm();
+  };
+  const auto propose = [&](const Vector<double>& q) {
+    const Vector<double> p = A(q), dA = V * (V.transpose() * p - target);
+    const Vector<double> gradient = query_gradient(k, p, dA);
+    Vector<double> v = 4 * gradient;
+    if (how == 1) v = natural_query_gradient(k, p, dA);
+    if (how == 2) v = normal_step(k, p, V, target);
+    const auto curve = [q, v](double t) { return Vector<double>(q - t * v); };
+    return std::pair(gradient.dot(v), curve);
+  };
+  const Vector<double> zero = Vector<double>::Zero(k.cols());
+  return Index(descend(zero, loss, propose, 1e-12, most).loss.size()) - 1;
+}
+// define losses and medians for the checks
+Vector<double> weights(Index n, std::uint64_t seed) {
+  return attn::gibbs(gaussian<double>(1, n, seed)).transpose();
+}
+Vector<Fp> field_weights(Index n, std::uint64_t seed) {
+  Vector<Fp> p = uniform<Fp>(n, 1, seed);
+  p(n - 1) += Fp(1) - p.sum();
+  return p;
+}
+// define losses and medians for the checks
+std::pair<Vector<quad>, double> slope_in_quad(const Matrix<double>& k_,
+                                              const Vector<double>& p_,
+                                              const Vector<double>& dA_,
+                                              double T) {
+  const Matrix<quad> k = lift<quad>(k_);
+  const Vector<quad> p = lift<quad>(p_), dA = lift<quad>(dA_);
+  const RowVector<quad> mean = p.transpose() * k;
+  const Matrix<quad> c = k.rowwise() - mean;
+  const Vector<quad> y = dA.array() - p.dot(dA);
+  const Matrix<quad> G = c.transpose() * p.asDiagonal() * c;
+  const Vector<quad> Ty = c.transpose() * p.asDiagonal() * y;
+  const auto inverse = inverse_metric(Tensor<quad, dn, dn>(G)).g;
+  const Vector<quad> beta = inverse.mat() * Ty;
+  const Vector<quad> miss = y - c * beta;
+  const Vector<quad> rest = p.cwiseSqrt().cwiseProduct(miss);
+  const double sigma = std::sqrt(to_double(G.norm()));
+  const double cond = sigma * std::sqrt(to_double(inverse.mat().norm()));
+  const double size = cond * (to_double(beta.norm()) +
+                              (cond + 1) * to_double(rest.norm()) / sigma);
+  return {quad(T) * beta, T * size};
+}
+// check the natural gradient
+BOOST_AUTO_TEST_CASE(natural_is_centred) {
+  for (Index n = 1; n <= 8; ++n) {
+    const Vector<Fp> A = field_weights(n, std::uint64_t(n));
+    const Vector<Fp> dA = uniform<Fp>(n, 1, std::uint64_t(n + 70));
+    const Fp T(7);
+    const Vector<Fp> dS = T * fisher_times(A, dA, T);
+    const Matrix<Fp> N = natural_gradient(
+        Matrix<Fp>(A.transpose()), Matrix<Fp>(dA.transpose()), T);
+    verify_exact(Vector<Fp>(N.transpose()), fisher_solve(A, dS, T),
+                 long(2 * n + 4));
+  }
+}
+// check the natural gradient
+BOOST_AUTO_TEST_CASE(gauges_agree) {
+  for (Index n = 2; n <= 8; ++n) {
+    const Vector<Fp> A = field_weights(n, std::uint64_t(n));
+    const Vector<Fp> dA = uniform<Fp>(n, 1, std::uint64_t(n + 70));
+    const Matrix<Fp> F = fisher(A).topLeftCorner(n - 1, n - 1);
+    const Matrix<Fp> inverse = inverse_metric(Tensor<Fp, dn, dn>(F)).g.mat();
+    Vector<Fp> x = Vector<Fp>::Zero(n);
+    x.head(n - 1) = inverse * fisher_times(A, dA).head(n - 1);
+    const Vector<Fp> N = fisher_solve(A, fisher_times(A, dA));
+    const Fp shift = N(n - 1) - x(n - 1);
+    verify_exact(Vector<Fp>(x.array() + shift), N, long(3 * n));
+  }
+}
+// check the natural gradient
+BOOST_AUTO_TEST_CASE(natural_query_is_a_slope) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index d = Index(1 + seed % 4), n = d + 1 + Index(seed % 5);
+    const Matrix<double> k = gaussian<double>(n, d, seed);
+    const Vector<double> p = weights(n, seed + 5);
+    const Vector<double> dA = gaussian<double>(n, 1, seed + 6);
+    const double T = 0.5 + 0.1 * double(seed % 7);
+    const Vector<double> beta = natural_query_gradient(k, p, dA, T);
+    const auto [truth, size] = slope_in_quad(k, p, dA, T);
+    verify(to_double((lift<quad>(beta) - truth).norm()), 100 * 0x1p-53 * size);
+    const Vector<double> dS =
+        softmax_vjp(p.transpose(), dA.transpose(), T).transpose();
+    verify((query_gradient(k, p, dA, T) - k.transpose() * dS).norm(),
+           1e-15 * double(n) * k.norm() * dA.norm() / T);
+  }
+}
+// check the natural gradient
+BOOST_AUTO_TEST_CASE(regression_keeps_digits) {
+  Matrix<double> k = gaussian<double>(12, 3, 1);
+  k.col(2) = k.col(1) + 1e-6 * k.col(2);
+  const Vector<double> p = weights(12, 2), slope{{1, -2, 3}};
+  const Vector<double> dA = k * slope;  // no residual: the slope is known
+  const RowVector<double> mean = p.transpose() * k;
+  const Matrix<double> c = k.rowwise() - mean;
+  const Matrix<double> G = c.transpose() * p.asDiagonal() * c;
+  const Vector<double> normal =
+      inverse_metric(Tensor<double, dn, dn>(G)).g.mat() *
+      query_gradient(k, p, dA);
+  const double good = (natural_query_gradient(k, p, dA) - slope).norm();
+  fact("regression", good);
+  fact("normal", (normal - slope).norm());
+  verify(good, 1e-8);
+  BOOST_TEST((normal - slope).norm() > 100 * good);
+  const Matrix<double> one = k.topRows(1);  // a single key: nothing to learn
+  verify(natural_query_gradient(one, weights(1, 1),
+                                Vector<double>(dA.head(1))).norm(), 0);
+}
+// check the natural gradient
+BOOST_AUTO_TEST_CASE(fisher_has_no_inverse) {
+  double least = HUGE_VAL;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Vector<double> p = weights(5, seed);
+    const Vector<double> dA = gaussian<double>(5, 1, seed);
+    const Matrix<double> F = fisher(p);
+    try {
+      const Matrix<double> X =
+          inverse_metric(Tensor<double, dn, dn>(F)).g.mat();
+      const double gap = (F * X - Matrix<double>::Identity(5, 5)).norm();
+      least = std::min(least, std::isfinite(gap) ? gap : HUGE_VAL);
+    } catch (const std::domain_error&) {}  // a pivot was not positive
+    const Vector<double> dS = fisher_times(p, dA);
+    verify((F * fisher_solve(p, dS) - dS).norm(), 1e-15 * dA.norm());
+  }
+  fact("off", least);
+  refute(least, 0.1);
+}
+// check what is invariant
+struct Coin {  // loss (p - 0.9)^2 at p, coordinates p or logit
+  double p, slope = 2 * (p - 0.9), fisher = 1 / (p * (1 - p));
+  double by_p(double step) const { return p - step; }
+  double by_logit(double step) const {
+    return 1 / (1 + (1 - p) / p * std::exp(step));
+  }
+};
+// check what is invariant
+BOOST_AUTO_TEST_CASE(steps_agree_to_first_order) {
+  const Coin c{0.2};
+  const auto off = [&](double a, double b) {
+    return std::abs((a - b) / (a - c.p));
+  };
+  double before = 0;
+  for (const double eta : {1e-1, 1e-2, 1e-3, 1e-4}) {
+    const double natural = off(c.by_p(eta * c.slope / c.fisher),
+                               c.by_logit(eta * c.slope));
+    const double plain = off(c.by_p(eta * c.slope),
+                             c.by_logit(eta * c.slope / c.fisher));
+    if (eta == 1e-1) fact("at_tenth", natural);
+    if (eta == 1e-1) fact("plain", plain);
+    refute(natural, 0.4 * eta);
+    verify(natural / eta, 0.45);
+    if (before > 0) verify(std::abs(before / natural - 10), 0.4);
+    verify(std::abs(plain - 0.974), 0.01);
+    before = natural;
+  }
+}
+// check what is invariant
+BOOST_AUTO_TEST_CASE(natural_gradient_is_a_vector) {
+  for (Index d = 1; d <= 6; ++d) {
+    const Matrix<Fp> W = uniform<Fp>(d, d, std::uint64_t(d));
+    const Matrix<Fp> J = uniform<Fp>(d, d, std::uint64_t(d + 20));
+    const Vector<Fp> dL = uniform<Fp>(d, 1, std::uint64_t(d + 40));
+    const Matrix<Fp> F = W.transpose() * W, Fx = J.transpose() * F * J;
+    const auto natural = [](const Matrix<Fp>& g, const Vector<Fp>& x) {
+      return Vector<Fp>(inverse_metric(Tensor<Fp, dn, dn>(g)).g.mat() * x);
+    };
+    verify_exact(Vector<Fp>(J * natural(Fx, J.transpose() * dL)),
+                 natural(F, dL), long(8 * d));
+  }
+}
+// check what is invariant
+BOOST_AUTO_TEST_CASE(natural_flow_is_invariant) {
+  const auto in_p = [](double, const Vector<double>& y) {
+    return Vector<double>{{-2 * (y(0) - 0.9) * y(0) * (1 - y(0))}};
+  };
+  const auto in_logit = [](double, const Vector<double>& y) {
+    return Vector<double>{{-2 * (1 / (1 + std::exp(-y(0))) - 0.9)}};
+  };
+  Vector<double> p{{0.2}}, l{{std::log(0.25)}};
+  for (int k = 0; k < 500; ++k) {
+    p = runge_kutta_step(in_p, 0.0, p, 0.01);
+    l = runge_kutta_step(in_logit, 0.0, l, 0.01);
+    verify(std::abs(p(0) - 1 / (1 + std::exp(-l(0)))), 1e-9);
+  }
+}
+// check convergence
+Matrix<double> stretched_keys(double kappa, std::uint64_t seed) {
+  Matrix<double> k = gaussian<double>(12, 4, seed);
+  for (Index a = 0; a < 4; ++a) k.col(a) *= std::pow(kappa, -double(a) / 3);
+  return k;
+}
+Vector<double> target_weights(const Matrix<double>& k, std::uint64_t seed) {
+  return attn::gibbs((k * gaussian<double>(4, 1, seed + 100)).transpose())
+      .transpose();
+}
+// check convergence
+BOOST_AUTO_TEST_CASE(natural_beats_plain) {
+  const Index most = 20000;
+  for (const int kappa : {1, 10, 100}) {
+    std::vector<double> plain, natural;
+    for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+      const Matrix<double> k = stretched_keys(kappa, seed);
+      const Vector<double> p = target_weights(k, seed);
+      const auto n = fit_query(k, p, Steps::natural, 1e-12, 100);
+      const auto g = fit_query(k, p, Steps::plain, 1e-12, most);
+      natural.push_back(double(n.loss.size() - 1));
+      plain.push_back(double(g.loss.size() - 1));
+      verify(std::abs(n.loss.back()), 1e-12);
+      verify(natural.back(), 12);
+      verify(20 * natural.back(), plain.back());
+    }
+    const int middle = int(median(plain));
+    fact("natural_" + std::to_string(kappa), int(median(natural)));
+    fact("plain_" + std::to_string(kappa),
+         (middle == most ? "over " : "") + std::to_string(middle));
+  }
+}
+// check convergence
+BOOST_AUTO_TEST_CASE(squared_output_loss) {
+  const Index most = 3000;
+  for (const int kappa : {1, 10, 100}) {
+    std::vector<double> count[3];
+    for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+      const Matrix<double> k = stretched_keys(kappa, seed);
+      const Matrix<double> V = gaussian<double>(12, 4, seed + 7);
+      const Vector<double> target = V.transpose() * target_weights(k, seed);
+      for (const int how : {0, 1, 2})
+        count[how].push_back(double(fit_output(k, V, target, how, most)));
+    }
+    verify(10 * median(count[2]), median(count[0]));
+    for (const int how : {0, 1, 2}) {
+      const int middle = int(median(count[how]));
+      const char* name[] = {"plain_", "weights_", "normal_"};
+      fact(name[how] + std::to_string(kappa),
+           (middle == most ? "over " : "") + std::to_string(middle));
+    }
+  }
+}
+// check convergence
+BOOST_AUTO_TEST_CASE(descent_demands_descent) {
+  const auto loss = [](double x) { return x < 0 ? NAN : x * x; };
+  for (const double speed : {0.0, -1.0, 1e-6, 1e6}) {
+    const auto propose = [=](double x) {
+      return std::pair(1.0, [=](double t) { return x - speed * t; });
+    };
+    const auto path = descend(1.0, loss, propose, 0.0, 3);
+    const double steps = double(path.loss.size() - 1);
+    verify(std::abs(steps - (speed == 1e6 ? 3 : 0)), 0);
+  }
+}
+// check convergence
+BOOST_AUTO_TEST_CASE(full_steps_diverge) {
+  int lost = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Matrix<double> k = stretched_keys(1, seed);
+    const Vector<double> p = target_weights(k, seed);
+    Vector<double> q = Vector<double>::Zero(4);
+    for (int step = 0; step < 30 && q.allFinite(); ++step) {
+      const Vector<double> A = attn::gibbs((k * q).transpose()).transpose();
+      q -= natural_query_gradient<double>(k, A, -p.cwiseQuotient(A));
+    }
+    const bool finite = q.allFinite() && (k * q).norm() < 1e6;
+    if (!finite) q.setZero();
+    const Matrix<double> s = (k * q).transpose();
+    const Vector<double> A = attn::gibbs(s).transpose();
+    lost += !finite || fisher_rao_distance(A, p) > 1e-6;
+    const auto safe = fit_query(k, p, Steps::natural, 1e-12, 100);
+    verify(std::abs(safe.loss.back()), 1e-12);
+  }
+  fact("lost", lost);
+  fact("runs", 100);
+  refute(lost, 1);
+}
+BOOST_AUTO_TEST_SUITE_END()
