@@ -40,8 +40,10 @@ function so_far(   i, n) {        # characters of the paragraph that the last li
 function part(before,   n, p, i, l) {   # equations that the text never names go with their code
   n = split(before, p, /\\codeequation\{/); named = unnamed = ""
   for (i = 2; i <= n; i++) if (p[i] ~ /^eq:code-/ && !((l = substr(p[i], 1, index(p[i], "}") - 1)) in intext)) unnamed = unnamed "\\codeequation{" p[i]; else named = named "\\codeequation{" p[i] }
-function mark(before, s,   i) {   # before may hold the displays of equations
-  part(before)
+function mark(before, s,   i, name) {   # before may hold the displays of equations
+  part(before); name = s; sub(/~\{.*/, "", name)
+  if (joining && name == marked && named == "") { text("%"); return }   # it goes on, and so does its mark
+  marked = name
   for (i = lines; i > 0 && held[i] ~ /^(%|\\print(later|here))?$/; i--) held[i] = "%"
   match(s, /\\subpageref\{[^}]*\}/)
   if (held[i] ~ /^\\end\{(erratum|proof|remark|example)\}/ && named == "") {   # no line for a mark alone

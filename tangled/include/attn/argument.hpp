@@ -35,8 +35,10 @@ std::string shape(const X& x) {
     return detail::sentence(x.rows(), 'x', x.cols());
   } else {
     std::string s;
-    for (const auto n : x.dim)
-      s += (s.empty() ? "" : "x") + std::to_string(n);
+    for (const auto n : x.dim) {
+      if (!s.empty()) s += 'x';
+      s += std::to_string(n);
+    }
     return s.empty() ? "scalar" : s;
   }
 }

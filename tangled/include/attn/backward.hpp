@@ -1,0 +1,497 @@
+// include/attn/backward.hpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+#pragma once
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "attn/argument.hpp"
+#include "attn/autodiff.hpp"
+#include "attn/einsum.hpp"
+#include "attn/form.hpp"
+#include "attn/gibbs.hpp"
+#include "attn/tensor.hpp"
+
+namespace attn {
+// everything of first order
+// pull back through the values
+/// Cotangents of the factors of O = A V.
+template <class S>
+struct OutputGradient {
+  Matrix<S> A, V;
+};
+
+/// Cotangents of weights and values for the cotangent dO of O = A V (eqs.
+/// dv, da).  Shapes: A n_q x n_k, V n_k x d_v, dO n_q x d_v.
+/// Throws std::invalid_argument if they do not fit.
+template <class S>
+OutputGradient<S> output_vjp(const Matrix<S>& A, const Matrix<S>& V,
+                             const Matrix<S>& dO) {
+  require(A.cols() == V.rows(), "output_vjp: A is ", shape(A), " but V is ",
+          shape(V));
+  require(dO.rows() == A.rows() && dO.cols() == V.cols(),
+          "output_vjp: dO is ", shape(dO), ", expected ", A.rows(), "x",
+          V.cols());
+  return {
+      eq<R"(\bar A_i{}^j = \bar O_{ic} V^{jc})">(  // eq:da
+          view<dn, dn>(dO), view<up, up>(V)).mat(),
+      eq<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(  // eq:dv
+          view<up, dn>(A), view<dn, dn>(dO)).mat()};
+}
+// find the heaviest key of a row
+/// First key of largest weight in row i; -1 if there are no keys.
+template <class D>
+Index heaviest_key(const Eigen::MatrixBase<D>& A, Index i) {
+  if (A.cols() == 0) return -1;
+  Index at = 0;
+  if constexpr (std::is_arithmetic_v<typename D::Scalar>) {
+    const auto top = A.row(i).maxCoeff();
+    while (at + 1 < A.cols() && A(i, at) < top) ++at;
+  } else {
+    for (Index j = 1; j < A.cols(); ++j)
+      if (A(i, at) < A(i, j)) at = j;
+  }
+  return at;
+}
+// lower a row index with the Fisher metric
+/// F X per row, F = diag(A_i) - A_i A_i^T, gauge-fixed at the heaviest
+/// key (eq. gauge-fixed): cotangents of weights to cotangents of scores/T,
+/// tangents of scores/T to tangents of weights.  A, X and result n_q x n_k;
+/// X is not read where A is 0.  Throws std::invalid_argument for unequal
+/// shapes.
+template <class S>
+Matrix<S> fisher_lower(const Matrix<S>& A, const Matrix<S>& X) {
+  require(A.rows() == X.rows() && A.cols() == X.cols(),
+          "fisher_lower: A is ", shape(A), " but X is ", shape(X));
+  Matrix<S> Y(A.rows(), A.cols());
+  for (Index i = 0; i < A.rows() && A.cols() > 0; ++i) {
+    // lower one row, fixing its gauge
+    const S* a = A.data() + i * A.cols();
+    const S* x = X.data() + i * A.cols();
+    S* y = Y.data() + i * A.cols();
+    const S c = x[heaviest_key(A, i)];
+    for (Index j = 0; j < A.cols(); ++j)
+      y[j] = a[j] == S(0) ? S(0) : S(x[j] - c);
+    const S mean = A.row(i).dot(Y.row(i));
+    for (Index j = 0; j < A.cols(); ++j) y[j] = a[j] * (y[j] - mean);
+  }
+  return Y;
+}
+// say what attention is computed from
+/// Which pairs (i, j) may meet: n_q x n_k, true where allowed.
+using Allowed = Matrix<bool>;
+
+/// What attention is computed from.  Shapes: Q n_q x d_q, K n_k x d_k,
+/// V n_k x d_v, M d_q x d_k (absent: identity/sqrt(d_k)), bias and mask
+/// n_q x n_k (absent: none); temperature T in units of the scores.
+template <class S>
+struct AttentionInputs {
+  using scalar = S;
+  Matrix<S> Q, K, V;
+  std::optional<Matrix<S>> M = std::nullopt;
+  std::optional<Matrix<S>> bias = std::nullopt;
+  std::optional<Allowed> mask = std::nullopt;
+  S T = S(1);
+};
+
+// say what attention is computed from
+/// One number for each number that attention reads: a gradient, or a
+/// direction.  M is 0 x 0 if the inputs have none; bias is n_q x n_k.
+template <class S>
+struct AttentionParts {
+  Matrix<S> Q, K, V, M{}, bias{};
+  S T = S(0);
+};
+
+/// One number for each number that attention returns: a cotangent, or a
+/// tangent.  Shapes: O n_q x d_v; logZ n_q, or empty if not used.
+template <class S>
+struct OutputParts {
+  Matrix<S> O;
+  Vector<S> logZ{};
+};
+// demand inputs that fit
+/// The inputs, checked, with unread keys blanked; `who` is for errors.
+template <class S>
+AttentionInputs<S> readable_inputs(AttentionInputs<S> x, const char* who) {
+  const Index n = x.Q.rows(), m = x.K.rows();
+  // demand matching shapes
+  require(x.V.rows() == m, who, ": K is ", shape(x.K), " but V is ",
+          shape(x.V));
+  if (x.M)
+    require(x.M->rows() == x.Q.cols() && x.M->cols() == x.K.cols(), who,
+            ": M is ", shape(*x.M), ", expected ", x.Q.cols(), "x",
+            x.K.cols());
+  else
+    require(x.Q.cols() == x.K.cols() && x.K.cols() > 0, who, ": Q is ",
+            shape(x.Q), " and K is ", shape(x.K),
+            ", which without M must have equally many columns, not none");
+  if (x.bias)
+    require(x.bias->rows() == n && x.bias->cols() == m, who, ": bias is ",
+            shape(*x.bias), ", expected ", n, "x", m);
+  if (x.mask)
+    require(x.mask->rows() == n && x.mask->cols() == m, who, ": mask is ",
+            shape(*x.mask), ", expected ", n, "x", m);
+  if (x.mask)
+    for (Index j = 0; j < m; ++j)
+      if (!x.mask->col(j).any()) {
+        x.K.row(j).setConstant(S(0));
+        x.V.row(j).setConstant(S(0));
+      }
+  return x;
+}
+
+/// 1/sqrt(d): the scale of attention without a form.
+template <class S>
+S default_scale(Index d) {
+  using std::sqrt;
+  return S(1) / S(sqrt(S(int(d))));
+}
+// demand outputs that fit
+/// Throws std::invalid_argument unless y fits what x would return.
+template <class S>
+void require_outputs(const char* who, const AttentionInputs<S>& x,
+                     const OutputParts<S>& y) {
+  require(y.O.rows() == x.Q.rows() && y.O.cols() == x.V.cols(), who,
+          " of O is ", shape(y.O), ", expected ", x.Q.rows(), "x",
+          x.V.cols());
+  require(y.logZ.size() == 0 || y.logZ.size() == x.Q.rows(), who,
+          " of logZ has ", y.logZ.size(), " entries, expected ",
+          x.Q.rows());
+}
+// demand a direction that fits
+/// Throws std::invalid_argument unless u is a direction at x.
+template <class S>
+void require_direction(const char* who, const AttentionInputs<S>& x,
+                       const AttentionParts<S>& u) {
+  const auto like = [&](const char* name, const Matrix<S>& a, Index n,
+                        Index m, bool optional) {
+    require((optional && a.size() == 0) || (a.rows() == n && a.cols() == m),
+            who, " of ", name, " is ", shape(a), ", expected ", n, "x", m);
+  };
+  like("Q", u.Q, x.Q.rows(), x.Q.cols(), false);
+  like("K", u.K, x.K.rows(), x.K.cols(), false);
+  like("V", u.V, x.V.rows(), x.V.cols(), false);
+  like("M", u.M, x.Q.cols(), x.K.cols(), true);
+  like("bias", u.bias, x.Q.rows(), x.K.rows(), true);
+}
+// run attention and keep what is needed
+/// What the backward pass needs of the forward pass: lowered queries
+/// Q^i_b (n_q x d_k) and keys K^j_a (n_k x d_q), scores and weights
+/// (n_q x n_k), outputs O (n_q x d_v) and logZ (n_q).
+template <class S>
+struct AttentionForward {
+  Matrix<S> Q_low, K_low, scores, weights, O;
+  Vector<S> logZ;
+};
+// run attention and keep what is needed
+/// Fills in scores, weights, logZ and O from f.K_low.
+template <class S>
+void attend(const AttentionInputs<S>& x, AttentionForward<S>& f) {
+  // score and forbid
+  f.scores = eq<"S^{ij} = Q^{ia} K^j{}_a">(  // eq:lowered-score
+      view<up, up>(x.Q), view<up, dn>(f.K_low)).mat();
+  if (x.bias) f.scores += *x.bias;
+  if (x.mask)
+    f.scores = x.mask->select(
+        f.scores, S(-std::numeric_limits<double>::infinity()));
+  f.weights = gibbs(f.scores, x.T);
+  // sum up the rows that are not empty
+  f.logZ = Vector<S>::Constant(
+      f.scores.rows(), S(-std::numeric_limits<double>::infinity()));
+  for (Index i = 0; i < f.scores.rows(); ++i) {
+    const Index top = heaviest_key(f.scores, i);
+    if (top >= 0 && !is_forbidden(f.scores(i, top)))
+      f.logZ(i) = log_partition(f.scores.row(i), x.T)(0);
+  }
+  f.O = eq<"O^{ic} = A^i{}_j V^{jc}">(view<up, dn>(f.weights),
+                                      view<up, up>(x.V)).mat();
+}
+
+/// Attention with everything it can have (eq. full).  An empty row has
+/// O = 0, logZ = -infinity.  Throws std::invalid_argument for shapes that
+/// do not fit, std::domain_error unless 0 < T < infinity.
+template <class S>
+AttentionForward<S> attention_forward(const AttentionInputs<S>& given) {
+  const AttentionInputs<S> x = readable_inputs(given, "attention_forward");
+  AttentionForward<S> f;
+  // lower queries and keys with the form
+  if (x.M) {
+    const auto M = view<dn, dn>(*x.M);
+    f.Q_low = eq<"Q^i{}_b = Q^{ia} M_{ab}">(  // eq:lower-query
+        view<up, up>(x.Q), M).mat();
+    f.K_low = eq<"K^j{}_a = M_{ab} K^{jb}">(  // eq:lower-key
+        M, view<up, up>(x.K)).mat();
+  } else {
+    const S scale = default_scale<S>(x.K.cols());
+    f.Q_low = x.Q * scale;
+    f.K_low = x.K * scale;
+  }
+  attend(x, f);
+  return f;
+}
+// run attention and keep what is needed
+/// The same with scores by a metric g, which stays structured; pass the
+/// result to attention_vjp or attention_jvp, and use form_vjp for the
+/// cotangent of g.  Throws as above, and if given has a form already.
+template <class S>
+AttentionForward<S> attention_forward(const AttentionInputs<S>& given,
+                                      const Metric<S>& g) {
+  require(!given.M, "attention_forward: both M and a metric are given");
+  const AttentionInputs<S> x = readable_inputs(given, "attention_forward");
+  AttentionForward<S> f;
+  f.Q_low = g.lower(x.Q);
+  f.K_low = g.lower(x.K);
+  attend(x, f);
+  return f;
+}
+// pull back to scores and temperature
+/// Cotangent of the scores (eq. ds).
+template <class S>
+Matrix<S> scores_cotangent(const AttentionInputs<S>& x,
+                           const AttentionForward<S>& f,
+                           const Matrix<S>& dA, const Vector<S>& dlogZ) {
+  Matrix<S> dS = fisher_lower(f.weights, dA);
+  for (Index i = 0; i < dlogZ.size(); ++i)
+    dS.row(i) += f.weights.row(i) * dlogZ(i);
+  return dS / x.T;
+}
+
+// pull back to scores and temperature
+/// Cotangent of the temperature, second form of eq. dt.
+template <class S>
+S temperature_cotangent(const S& T, const AttentionForward<S>& f,
+                        const Matrix<S>& dS, const Vector<S>& dlogZ) {
+  S sum(0);
+  for (Index i = 0; i < dS.rows(); ++i) {
+    const Index top = heaviest_key(f.scores, i);
+    if (top < 0 || is_forbidden(f.scores(i, top))) continue;
+    const S m = f.scores(i, top);
+    for (Index j = 0; j < dS.cols(); ++j)
+      if (!(f.weights(i, j) == S(0)))
+        sum += dS(i, j) * (f.scores(i, j) - m);
+    if (dlogZ.size() > 0) sum += m * dlogZ(i) / T;
+  }
+  return -sum / T;
+}
+// pull back through the scores
+/// Cotangents of queries and keys.
+template <class S>
+struct ScoreGradient {
+  Matrix<S> Q, K;
+};
+
+/// Cotangents of queries and keys for the cotangent dS of the scores (eqs.
+/// dq, dk).  Shapes: dS n_q x n_k, lowered queries n_q x d_k, lowered keys
+/// n_k x d_q.  Throws std::invalid_argument if they do not fit.
+template <class S>
+ScoreGradient<S> scores_vjp(const Matrix<S>& dS, const Matrix<S>& Q_low,
+                            const Matrix<S>& K_low) {
+  require(dS.rows() == Q_low.rows() && dS.cols() == K_low.rows(),
+          "scores_vjp: dS is ", shape(dS), ", Q_low ", shape(Q_low),
+          ", K_low ", shape(K_low));
+  const auto s = view<dn, dn>(dS);
+  return {eq<R"(\bar Q_{ia} = \bar S_{ij} K^j{}_a)">(  // eq:dq
+              s, view<up, dn>(K_low)).mat(),
+          eq<R"(\bar K_{jb} = \bar S_{ij} Q^i{}_b)">(  // eq:dk
+              s, view<up, dn>(Q_low)).mat()};
+}
+// pull back through the scores
+/// Cotangent of the form M, or of a metric, for the cotangent dS of the
+/// scores (eq. dqkm).  Shapes: Q n_q x d_q, dS n_q x n_k, K n_k x d_k,
+/// result d_q x d_k.
+template <class S>
+Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
+                   const Matrix<S>& K) {
+  return eq<R"(\bar M^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:none
+      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
+}
+// pull cotangents back through attention
+/// Gradient of <bar.O, O> + <bar.logZ, logZ> with respect to everything
+/// attention reads (eqs. dv to dt), given its forward pass f.
+/// Throws std::invalid_argument for shapes that do not fit.
+template <class S>
+AttentionParts<S> attention_vjp(const AttentionInputs<S>& given,
+                                const AttentionForward<S>& f,
+                                const OutputParts<S>& bar) {
+  const AttentionInputs<S> x = readable_inputs(given, "attention_vjp");
+  require_outputs("attention_vjp: cotangent", x, bar);
+  AttentionParts<S> g;
+  auto [dA, dV] = output_vjp(f.weights, x.V, bar.O);
+  g.V = std::move(dV);
+  g.bias = scores_cotangent(x, f, dA, bar.logZ);
+  // pull back through the form
+  auto [dQ, dK] = scores_vjp(g.bias, f.Q_low, f.K_low);
+  g.Q = std::move(dQ);
+  g.K = std::move(dK);
+  if (x.M) g.M = form_vjp(x.Q, g.bias, x.K);
+  g.T = temperature_cotangent(x.T, f, g.bias, bar.logZ);
+  return g;
+}
+
+// pull cotangents back through attention
+/// The same, forward pass included.
+template <class S>
+AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
+                                const OutputParts<S>& bar) {
+  return attention_vjp(x, attention_forward(x), bar);
+}
+// push a direction through attention
+/// Tangent of O and logZ along a direction u in the inputs, given the
+/// forward pass f.  Throws std::invalid_argument for shapes that do not
+/// fit; u.M and u.bias may be empty.
+template <class S>
+OutputParts<S> attention_jvp(const AttentionInputs<S>& given,
+                             const AttentionForward<S>& f,
+                             const AttentionParts<S>& u) {
+  const AttentionInputs<S> x = readable_inputs(given, "attention_jvp");
+  require_direction("attention_jvp: direction", x, u);
+  const auto Q = view<up, dn>(f.Q_low), K = view<up, dn>(f.K_low);
+  Matrix<S> dY =
+  eq<R"(\dot S^{ij} = \dot Q^{ia} K^j{}_a + Q^i{}_b \dot K^{jb})">(  // eq:none
+          view<up, up>(u.Q), K, Q, view<up, up>(u.K)).mat();
+  // add the tangents of form and bias
+  if (u.M.size() > 0)
+    dY += eq<R"(\dot S^{ij} = Q^{ia} \dot M_{ab} K^{jb})">(  // eq:none
+        view<up, up>(x.Q), view<dn, dn>(u.M), view<up, up>(x.K)).mat();
+  if (u.bias.size() > 0) dY += u.bias;
+  dY /= x.T;
+  OutputParts<S> y;
+  // turn tangents of scores into tangents of weights
+  const S speed = u.T / (x.T * x.T);
+  y.logZ = Vector<S>::Zero(dY.rows());
+  for (Index i = 0; i < dY.rows(); ++i) {
+    const Index top = heaviest_key(f.scores, i);
+    if (top < 0 || is_forbidden(f.scores(i, top))) continue;
+    const S m = f.scores(i, top);
+    for (Index j = 0; j < dY.cols(); ++j)
+      if (!(f.weights(i, j) == S(0))) {
+        dY(i, j) -= (f.scores(i, j) - m) * speed;
+        y.logZ(i) += f.weights(i, j) * dY(i, j);
+      }
+    y.logZ(i) -= m * speed;
+  }
+  const Matrix<S> dA = fisher_lower(f.weights, dY);
+  y.O =
+  eq<R"(\dot O^{ic} = \dot A^i{}_j V^{jc} + A^i{}_j \dot V^{jc})">(  // eq:none
+          view<up, dn>(dA), view<up, up>(x.V), view<up, dn>(f.weights),
+          view<up, up>(u.V)).mat();
+  return y;
+}
+
+// push a direction through attention
+/// The same, forward pass included.
+template <class S>
+OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
+                             const AttentionParts<S>& u) {
+  return attention_jvp(x, attention_forward(x), u);
+}
+// pair cotangents with tangents
+/// <a, b>: sum of products of entries; a part that one lacks counts 0.
+template <class S>
+S duality(const Matrix<S>& a, const Matrix<S>& b) {
+  S sum(0);
+  if (a.size() == b.size())
+    for (Index k = 0; k < a.size(); ++k) sum += a.data()[k] * b.data()[k];
+  return sum;
+}
+template <class S>
+S duality(const AttentionParts<S>& a, const AttentionParts<S>& b) {
+  return duality(a.Q, b.Q) + duality(a.K, b.K) + duality(a.V, b.V) +
+         duality(a.M, b.M) + duality(a.bias, b.bias) + a.T * b.T;
+}
+template <class S>
+S duality(const OutputParts<S>& a, const OutputParts<S>& b) {
+  return duality(a.O, b.O) +
+         duality<S>(Matrix<S>(a.logZ), Matrix<S>(b.logZ));
+}
+// convert structures to another scalar
+/// The same in another scalar type, entry by entry.
+template <class R, class S>
+AttentionParts<R> lift(const AttentionParts<S>& a) {
+  return {lift<R>(a.Q), lift<R>(a.K),    lift<R>(a.V),
+          lift<R>(a.M), lift<R>(a.bias), static_cast<R>(a.T)};
+}
+template <class R, class S>
+OutputParts<R> lift(const OutputParts<S>& y) {
+  return {lift<R>(y.O), lift<R>(y.logZ)};
+}
+template <class R, class S>
+AttentionInputs<R> lift(const AttentionInputs<S>& x) {
+  AttentionInputs<R> y{lift<R>(x.Q), lift<R>(x.K), lift<R>(x.V)};
+  if (x.M) y.M = lift<R>(*x.M);
+  if (x.bias) y.bias = lift<R>(*x.bias);
+  y.mask = x.mask;
+  y.T = static_cast<R>(x.T);
+  return y;
+}
+// multiply the Hessian by a direction
+/// Inputs x + eps u as dual numbers.
+template <class S>
+AttentionInputs<Dual<S>> dual_inputs(const AttentionInputs<S>& x,
+                                const AttentionParts<S>& u) {
+  const auto pair = [](const Matrix<S>& a, const Matrix<S>& b) {
+    Matrix<Dual<S>> z = lift<Dual<S>>(a);
+    for (Index k = 0; k < b.size(); ++k) z.data()[k].d = b.data()[k];
+    return z;
+  };
+  AttentionInputs<Dual<S>> z{pair(x.Q, u.Q), pair(x.K, u.K),
+                             pair(x.V, u.V)};
+  if (x.M) z.M = pair(*x.M, u.M);
+  if (x.bias) z.bias = pair(*x.bias, u.bias);
+  z.mask = x.mask;
+  z.T = Dual<S>(x.T, u.T);
+  return z;
+}
+// multiply the Hessian by a direction
+/// Derivative along u of the gradient attention_vjp(x, bar): a product
+/// with the Hessian of <bar.O, O> + <bar.logZ, logZ>; bar_dot is the
+/// derivative of bar along u if the cotangents depend on the inputs.
+/// Throws std::invalid_argument for shapes that do not fit.
+template <class S>
+AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
+                                const AttentionParts<S>& u,
+                                const OutputParts<S>& bar,
+                                const OutputParts<S>& bar_dot = {}) {
+  require_direction("attention_hvp: direction", x, u);
+  require_outputs("attention_hvp: cotangent", x, bar);
+  OutputParts<Dual<S>> w{lift<Dual<S>>(bar.O), lift<Dual<S>>(bar.logZ)};
+  for (Index k = 0; k < bar_dot.O.size(); ++k)
+    w.O.data()[k].d = bar_dot.O.data()[k];
+  for (Index k = 0; k < bar_dot.logZ.size(); ++k)
+    w.logZ(k).d = bar_dot.logZ(k);
+  const auto g = attention_vjp(dual_inputs(x, u), w);
+  const auto d = [](const Matrix<Dual<S>>& m) {
+    return Matrix<S>(m.unaryExpr([](const Dual<S>& t) { return t.d; }));
+  };
+  return {d(g.Q), d(g.K), d(g.V), d(g.M), d(g.bias), g.T.d};
+}
+// measure the flow of a gradient
+/// Frobenius norms along one layer: forward S, A, O, backward dO, dA, dS,
+/// dQ, dK, dV.
+struct GradientFlow {
+  double S, A, O, dO, dA, dS, dQ, dK, dV;
+};
+
+// measure the flow of a gradient
+/// Norms of what flows forward and back through attention at x.
+/// Forbidden scores do not count.  Throws as attention_vjp.
+template <class S>
+GradientFlow gradient_flow(const AttentionInputs<S>& x,
+                           const OutputParts<S>& bar) {
+  const auto f = attention_forward(x);
+  const auto g = attention_vjp(x, f, bar);
+  const auto dA = output_vjp(f.weights, x.V, bar.O).A;
+  const auto norm = [](const Matrix<S>& m) {
+    double sum = 0;
+    for (Index k = 0; k < m.size(); ++k) {
+      const double e = static_cast<double>(m.data()[k]);
+      if (std::isfinite(e)) sum += e * e;
+    }
+    return std::sqrt(sum);
+  };
+  return {norm(f.scores), norm(f.weights), norm(f.O),
+          norm(bar.O),    norm(dA),        norm(g.bias),
+          norm(g.Q),      norm(g.K),       norm(g.V)};
+}
+}  // namespace attn

@@ -1,0 +1,283 @@
+// include/attn/block.hpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "attn/multihead.hpp"
+
+namespace attn {
+// normalise rows and pull back
+/// Rows with mean 0 and variance 1 (up to epsilon = 1e-5), and their s.
+template <class S>
+struct Normalised {
+  Matrix<S> x;
+  Vector<S> s;
+};
+template <class S>
+Normalised<S> normalise(const Matrix<S>& X) {
+  using std::sqrt;
+  Normalised<S> n{X, Vector<S>(X.rows())};
+  for (Index i = 0; i < X.rows(); ++i) {
+    n.x.row(i).array() -= S(X.row(i).mean());
+    n.s(i) = sqrt(S(n.x.row(i).squaredNorm() / S(double(X.cols())) + S(1e-5)));
+    n.x.row(i) /= n.s(i);
+  }
+  return n;
+}
+// normalise rows and pull back
+/// Cotangent of X for that of normalise(X).x (prop. layer-norm).
+template <class S>
+Matrix<S> normalise_vjp(const Normalised<S>& n, const Matrix<S>& dY) {
+  Matrix<S> dX = dY;
+  for (Index i = 0; i < dX.rows(); ++i) {
+    const S along = n.x.row(i).cwiseProduct(dY.row(i)).mean();
+    dX.row(i).array() -= S(dY.row(i).mean());
+    dX.row(i) = (dX.row(i) - along * n.x.row(i)) / n.s(i);
+  }
+  return dX;
+}
+// hold the weights of a block
+/// A transformer block: causal self-attention and a network per position,
+/// W_1 is D x F, W_2 F x D.
+template <class S>
+struct Block {
+  MultiHead<S> attention;
+  Matrix<S> W_1, W_2;
+  Vector<S> b_1, b_2;
+};
+template <class F, class M, class... N>
+  requires requires(M m) { m.W_1; }
+void for_each_weight(F&& f, M&& m, N&&... n) {
+  for_each_weight(f, m.attention, n.attention...);
+  f("W_1", m.W_1, n.W_1...);
+  f("b_1", m.b_1, n.b_1...);
+  f("W_2", m.W_2, n.W_2...);
+  f("b_2", m.b_2, n.b_2...);
+}
+// run a block forward
+/// What a block computes on its way.
+template <class S>
+struct BlockTrace {
+  Normalised<S> first, second;
+  HeadTrace<S> heads;
+  Matrix<S> hidden, bent, Y;
+};
+/// The bend x/(1 + exp(-x)), entry by entry.
+template <class S>
+Matrix<S> silu(const Matrix<S>& x) {
+  return x.array() / (S(1) + (-x.array()).exp());
+}
+// run a block forward
+/// X + attention(X), then the same with the network; X is n x D.
+template <class S>
+BlockTrace<S> block_forward(const Block<S>& b, const Matrix<S>& X) {
+  BlockTrace<S> t;
+  t.first = normalise(X);
+  t.heads = multihead_forward(b.attention, t.first.x, t.first.x,
+                              causal_bias<S>(X.rows(), X.rows()));
+  const Matrix<S> middle = X + t.heads.Y;
+  t.second = normalise(middle);
+  t.hidden = project<S>(t.second.x, b.W_1, b.b_1).mat();
+  t.bent = silu(t.hidden);
+  t.Y = middle + project<S>(t.bent, b.W_2, b.b_2).mat();
+  return t;
+}
+// run a block backward
+/// Gradient of <dY, Y> with respect to the weights, added to `sum`, and to
+/// X, returned.
+template <class S>
+Matrix<S> block_vjp(const Block<S>& b, const BlockTrace<S>& t,
+                    const Matrix<S>& dY, Block<S>& sum) {
+  auto two = project_vjp<S>(t.bent, b.W_2, b.b_2, Tensor<S, dn, dn>(dY));
+  auto bend = two.X.mat().array();
+  const auto x = t.hidden.array();
+  const Matrix<S> sigma = (S(1) + (-x).exp()).inverse();
+  bend *= sigma.array() * (S(1) + x * (S(1) - sigma.array()));
+  const auto one = project_vjp<S>(t.second.x, b.W_1, b.b_1, two.X);
+  const Matrix<S> dM =
+      dY + normalise_vjp<S>(t.second, one.X.mat());
+  auto heads = multihead_vjp(b.attention, t.first.x, t.heads, dM);
+  const Block<S> g{std::move(heads.weights), one.W, two.W, one.b, two.b};
+  for_each_weight([](auto, auto& total, const auto& w) { total += w; }, sum,
+                  g);
+  return dM + normalise_vjp<S>(t.first, heads.X);
+}
+// hold the weights of a language model
+/// Token vectors E (vocabulary x D), position vectors P (n x D), blocks,
+/// and the read-out U (D x vocabulary).
+template <class S>
+struct LanguageModel {
+  Matrix<S> E, P, U;
+  std::vector<Block<S>> blocks;
+};
+template <class F, class M, class... N>
+  requires requires(M m) { m.blocks; }
+void for_each_weight(F&& f, M&& m, N&&... n) {
+  f("E", m.E, n.E...);
+  f("P", m.P, n.P...);
+  for (std::size_t l = 0; l < m.blocks.size(); ++l)
+    for_each_weight(f, m.blocks[l], n.blocks[l]...);
+  f("U", m.U, n.U...);
+}
+/// Tokens of one sequence, and for each the right next one (-1: none).
+struct Example {
+  std::vector<Index> tokens, targets;
+};
+// draw a language model
+/// What a model consists of; F is the width of the network per position.
+struct ModelShape {
+  Index vocabulary, length, d_model, heads, blocks, F;
+};
+inline LanguageModel<double> draw_model(const ModelShape& s,
+                                        std::uint64_t seed) {
+  seed *= 1000;  // so that models of different seeds share no matrix
+  const auto draw = [&](Index n, Index d, double sigma) {
+    return Matrix<double>(sigma * gaussian<double>(n, d, seed++));
+  };
+  LanguageModel<double> m;
+  m.E = draw(s.vocabulary, s.d_model, 0.5);
+  m.P = draw(s.length, s.d_model, 0.5);
+  const double root = std::sqrt(2 / double(s.d_model + s.F));
+  for (Index l = 0; l < s.blocks; ++l) {
+    seed += 100;
+    Block<double> b{xavier<double>({s.d_model, s.heads}, seed + 50),
+                    draw(s.d_model, s.F, root), draw(s.F, s.d_model, root),
+                    Vector<double>::Zero(s.F),
+                    Vector<double>::Zero(s.d_model)};
+    m.blocks.push_back(std::move(b));
+  }
+  m.U = draw(s.d_model, s.vocabulary, 1 / std::sqrt(double(s.d_model)));
+  return m;
+}
+// run a model forward and backward
+/// Loss of one example: -sum log p(target), times weight.  Adds its
+/// gradient to *sum unless that is null; the blocks' traces go to *traces.
+/// Throws std::invalid_argument for tokens out of range or too many.
+template <class S>
+S model_loss(const LanguageModel<S>& m, const Example& e, const S& weight,
+             LanguageModel<S>* sum,
+             std::vector<BlockTrace<S>>* traces = nullptr) {
+  // look up tokens and positions
+  const Index n = Index(e.tokens.size());
+  require(n <= m.P.rows() && e.targets.size() == e.tokens.size(),
+          "model_loss: ", n, " tokens and ", e.targets.size(),
+          " targets for ", m.P.rows(), " positions");
+  Matrix<S> X = m.P.topRows(n);
+  for (Index i = 0; i < n; ++i) {
+    const Index token = e.tokens[std::size_t(i)];
+    require(0 <= token && token < m.E.rows(), "model_loss: token ", token,
+            " of ", m.E.rows());
+    X.row(i) += m.E.row(token);
+  }
+  std::vector<BlockTrace<S>> own;
+  auto& t = traces ? *traces : own;
+  t.clear();
+  for (const Block<S>& b : m.blocks) {
+    t.push_back(block_forward(b, X));
+    X = t.back().Y;
+  }
+  // score the next tokens
+  const Matrix<S> logits = project<S>(X, m.U, Vector<S>()).mat();
+  const Matrix<S> logp = log_softmax(logits);
+  Matrix<S> dlogits = Matrix<S>::Zero(n, m.U.cols());
+  S loss(0);
+  for (Index i = 0; i < n; ++i) {
+    const Index target = e.targets[std::size_t(i)];
+    if (target < 0) continue;
+    loss -= weight * logp(i, target);
+    dlogits.row(i) = weight * logp.row(i).array().exp();
+    dlogits(i, target) -= weight;
+  }
+  if (sum == nullptr) return loss;
+// run a model forward and backward
+  const auto read_out =
+      project_vjp<S>(X, m.U, Vector<S>(), Tensor<S, dn, dn>(dlogits));
+  sum->U += read_out.W;
+  Matrix<S> dX = read_out.X.mat();
+  for (std::size_t l = m.blocks.size(); l-- > 0;)
+    dX = block_vjp(m.blocks[l], t[l], dX, sum->blocks[l]);
+  for (Index i = 0; i < n; ++i) {
+    sum->E.row(e.tokens[std::size_t(i)]) += dX.row(i);
+    sum->P.row(i) += dX.row(i);
+  }
+  return loss;
+}
+// make sequences with known answers
+/// Random tokens; the target at i is the token at i - 1.
+inline Example previous_token(Index vocabulary, Index length,
+                              std::mt19937_64& bits) {
+  Example e;
+  for (Index i = 0; i < length; ++i) {
+    e.targets.push_back(i == 0 ? -1 : e.tokens.back());
+    e.tokens.push_back(Index(bits() % std::uint64_t(vocabulary)));
+  }
+  return e;
+}
+/// p different tokens, over and over; the target at i >= p is the next one.
+inline Example induction(Index vocabulary, Index length,
+                         std::mt19937_64& bits) {
+  const Index third = length / 3;
+  const Index p = third + Index(bits() % std::uint64_t(third));
+  const auto order = permutation(vocabulary, bits());
+  Example e;
+  for (Index i = 0; i < length; ++i) {
+    e.tokens.push_back(order[std::size_t(i % p)]);
+    e.targets.push_back(i < p ? -1 : order[std::size_t((i + 1) % p)]);
+  }
+  return e;
+}
+// descend with two moments
+/// Adam: moments of the gradient, and the number of steps made.
+template <class M>
+struct Adam {
+  M first, second;
+  double rate = 0.01;
+  int steps = 0;
+
+  explicit Adam(const M& m) : first(zeros_like(m)), second(first) {}
+  void step(M& m, const M& gradient) {
+    ++steps;
+    const double c1 = 1 - std::pow(0.9, steps), c2 = 1 - std::pow(0.98, steps);
+    for_each_weight([&](auto, auto& w, const auto& g, auto& a, auto& b) {
+      a = 0.9 * a + 0.1 * g;
+      b = 0.98 * b + 0.02 * g.cwiseProduct(g);
+      w.array() -= rate / c1 * a.array() / ((b.array() / c2).sqrt() + 1e-9);
+    }, m, gradient, first, second);
+  }
+};
+// train on one batch
+/// One step on a batch of examples; returns their mean loss per target.
+inline double train_step(LanguageModel<double>& m,
+                         Adam<LanguageModel<double>>& adam,
+                         const std::vector<Example>& batch) {
+  Index targets = 0;
+  for (const Example& e : batch)
+    targets += std::count_if(e.targets.begin(), e.targets.end(),
+                             [](Index t) { return t >= 0; });
+  auto gradient = zeros_like(m);
+  double loss = 0;
+  for (const Example& e : batch)
+    loss += model_loss(m, e, 1 / double(targets), &gradient);
+  adam.step(m, gradient);
+  return loss;
+}
+// train on one batch
+/// Trains on `steps` batches of 16 examples make(bits); returns the losses.
+template <class Make>
+std::vector<double> train(LanguageModel<double>& m, int steps, Make make,
+                          std::uint64_t seed) {
+  std::mt19937_64 bits(seed);
+  Adam<LanguageModel<double>> adam(m);
+  std::vector<double> losses;
+  for (int k = 0; k < steps; ++k) {
+    std::vector<Example> batch;
+    while (batch.size() < 16) batch.push_back(make(bits));
+    losses.push_back(train_step(m, adam, batch));
+  }
+  return losses;
+}
+}  // namespace attn

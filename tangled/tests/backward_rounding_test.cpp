@@ -1,0 +1,467 @@
+// tests/backward_rounding_test.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/thermodynamics.hpp"
+#include "attn/verify_gradients.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(backward)
+// seed one entry after the other
+/// |a - b| as a double.
+double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
+
+/// a b, entry by entry.
+template <class A, class B>
+auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  return Matrix<typename A::Scalar>(a.lazyProduct(b));
+}
+
+/// Calls f(p, q, X + eps e_pq) for every entry of X.
+template <class F>
+void each_entry(const Matrix<quad>& X, F f) {
+  for (Index p = 0; p < X.rows(); ++p)
+    for (Index q = 0; q < X.cols(); ++q) {
+      Matrix<Dual<quad>> x = lift<Dual<quad>>(X);
+      x(p, q).d = quad(1);
+      f(p, q, x);
+    }
+}
+
+// seed one entry after the other
+/// Infinitesimal part of A V, where `which` of the two factors is dual.
+Matrix<quad> infinitesimal(const Matrix<Dual<quad>>& X,
+                           const Matrix<quad>& Y, char which) {
+  const Matrix<Dual<quad>> y = lift<Dual<quad>>(Y);
+  const Matrix<Dual<quad>> O = which == 'A' ? times(X, y) : times(y, X);
+  return O.unaryExpr([](const Dual<quad>& z) { return z.d; });
+}
+// draw a problem with everything in it
+struct Size {
+  Index n_q, n_k, d_q, d_k, d_v;
+};
+
+/// Random inputs with form, bias, and T; a mask if asked for.
+template <class S>
+AttentionInputs<S> random_inputs(Size z, std::uint64_t seed) {
+  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed),
+                       gaussian<S>(z.n_k, z.d_k, seed + 1000),
+                       gaussian<S>(z.n_k, z.d_v, seed + 2000)};
+  x.M = gaussian<S>(z.d_q, z.d_k, seed + 3000);
+  return x;
+}
+template <class S>
+AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
+  AttentionInputs<S> x = random_inputs<S>(z, seed);
+  x.bias = gaussian<S>(z.n_q, z.n_k, seed + 4000);
+  const Matrix<double> coin = uniform<double>(z.n_q, z.n_k, seed + 5000);
+  x.mask = (coin.array() < 0.6).matrix();
+  x.T = S(int(2 + seed % 3)) / S(3);
+  return x;
+}
+// draw cotangents and directions
+template <class S>
+OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
+  return {gaussian<S>(z.n_q, z.d_v, seed + 6000),
+          Vector<S>(gaussian<S>(z.n_q, 1, seed + 7000).col(0))};
+}
+template <class S>
+AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
+  return {gaussian<S>(z.n_q, z.d_q, seed + 8000),
+          gaussian<S>(z.n_k, z.d_k, seed + 9000),
+          gaussian<S>(z.n_k, z.d_v, seed + 10000),
+          gaussian<S>(z.d_q, z.d_k, seed + 11000),
+          gaussian<S>(z.n_q, z.n_k, seed + 12000),
+          gaussian<S>(1, 1, seed + 13000)(0, 0)};
+}
+// compute the gradient of queries in three ways
+struct ThreeWays {
+  double scale, gauge, textbook, fused, exponent;
+};
+template <class S>
+AttentionInputs<S> scaled_problem(double scale, std::uint64_t seed) {
+  AttentionInputs<S> x{gaussian<S>(32, 16, seed),
+                       gaussian<S>(32, 16, seed + 100),
+                       gaussian<S>(32, 16, seed + 200)};
+  for (Index k = 0; k < x.Q.size(); ++k)
+    x.Q.data()[k] = S(scale) * x.Q.data()[k];
+  return x;
+}
+/// Worst row error of B, relative to the row's largest entry, in u.
+double worst_row(const Matrix<double>& B, const Matrix<quad>& truth) {
+  double worst = 0;
+  for (Index i = 0; i < B.rows(); ++i) {
+    const double size = to_double(truth.row(i).cwiseAbs().maxCoeff());
+    if (size < 1e-280) continue;
+    const double off = to_double(
+        (lift<quad>(B.row(i)) - truth.row(i)).cwiseAbs().maxCoeff());
+    worst = std::max(worst, off / size * 0x1p53);
+  }
+  return worst;
+}
+// compute the gradient of queries in three ways
+ThreeWays compare_three_ways(double scale, std::uint64_t seed) {
+  const auto x = scaled_problem<double>(scale, seed);
+  const OutputParts<double> bar{gaussian<double>(32, 16, seed + 300)};
+  const auto f = attention_forward(x);
+  const Matrix<quad> truth =
+      attention_vjp(lift<quad>(x), lift<quad>(bar)).Q;
+  const Matrix<double> dA = output_vjp(f.weights, x.V, bar.O).A;
+  const Vector<double> D = bar.O.cwiseProduct(f.O).rowwise().sum();
+  const Matrix<double> fused =
+      f.weights.cwiseProduct(dA.colwise() - D) * f.K_low;
+  const Matrix<double> textbook = softmax_vjp(f.weights, dA) * f.K_low;
+  const Matrix<double> gauge = attention_vjp(x, f, bar).Q;
+  return {scale, worst_row(gauge, truth), worst_row(textbook, truth),
+          worst_row(fused, truth), f.scores.cwiseAbs().maxCoeff()};
+}
+// check the accuracy of the gauge-fixed form
+BOOST_AUTO_TEST_CASE(gauge_bound) {
+  const double u = unit_roundoff<double>();
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Index n = Index(1 + seed % 20);
+    const double scale = std::pow(10.0, double(seed % 7) - 3);
+    const Matrix<double> A = gibbs(
+        Matrix<double>(scale * gaussian<double>(1, n, seed)));
+    const Matrix<double> X = gaussian<double>(1, n, seed + 999);
+    const Matrix<quad> truth = fisher_lower(lift<quad>(A), lift<quad>(X));
+    const Matrix<double> Y = fisher_lower(A, X);
+    const double top = A.maxCoeff();
+    for (Index q = 0; q < n; ++q) {
+      double P = 0;
+      for (Index k = 0; k < n; ++k) P += A(k) * std::abs(X(q) - X(k));
+      verify(gap(quad(Y(q)), truth(q)),
+             1.01 * u * double(n + 3) * (1 + 1 / top) * A(q) * P +
+                 double(n) * std::numeric_limits<double>::denorm_min());
+    }
+  }
+}
+// check the accuracy of the gauge-fixed form
+/// The gradient of the queries against its bound.
+void hold_queries(const AttentionInputs<double>& x, std::uint64_t seed) {
+  const OutputParts<double> w{gaussian<double>(32, 16, seed + 300)};
+  verify(attention_vjp(x, w).Q,
+         attention_vjp(lift<quad>(x), lift<quad>(w)).Q,
+         attention_errors(x, w).gradient.Q);
+}
+BOOST_AUTO_TEST_CASE(gauge_against_textbook) {
+  for (const int scale : {1, 10, 30}) {
+    ThreeWays w{double(scale), 0, 0, 0, 0};
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const ThreeWays t = compare_three_ways(scale, seed);
+      hold_queries(scaled_problem<double>(scale, seed), seed);
+      w.gauge = std::max(w.gauge, t.gauge);
+      w.textbook = std::max(w.textbook, t.textbook);
+      w.fused = std::max(w.fused, t.fused);
+    }
+    const std::string at = "_" + std::to_string(scale);
+    fact("gauge" + at, w.gauge);
+    fact("textbook" + at, w.textbook);
+    fact("fused" + at, w.fused);
+    if (scale == 30) refute(w.textbook, 0x1p50);
+    if (scale == 30) refute(w.fused, 0x1p50);
+  }
+}
+// draw a random problem of random shape
+/// Extents 1..most (d_v from 0), score scale 10^-1..10, options at random.
+template <class S>
+AttentionInputs<S> any_problem(std::uint64_t seed, Index most, Size& z) {
+  const Matrix<double> r = uniform<double>(8, 1, seed * 31 + 7);
+  const auto extent = [&](Index k, Index lo) {
+    return lo + Index((r(k, 0) + 1) / 2 * double(most + 1 - lo));
+  };
+  z = {extent(0, 1), extent(1, 1), extent(2, 1), extent(3, 1),
+       extent(4, 0)};
+  auto x = random_problem<double>(z, seed);
+  const double scale = std::pow(10.0, r(5, 0));
+  x.Q *= scale;
+  if (r(6, 0) > 0) x.mask.reset();
+  if (r(7, 0) > 0) x.bias.reset();
+  if (seed % 3 == 0) {
+    x.M.reset();
+    x.K = gaussian<double>(z.n_k, z.d_q, seed + 1);
+    z.d_k = z.d_q;
+  }
+  return lift<S>(x);
+}
+// add two sets of error bounds
+void add_errors(AttentionErrors& e, const AttentionErrors& more) {
+  e.O += more.O;
+  e.gradient.Q += more.gradient.Q;
+  e.gradient.K += more.gradient.K;
+  e.gradient.V += more.gradient.V;
+  e.gradient.M += more.gradient.M;
+  e.gradient.bias += more.gradient.bias;
+  e.gradient.T += more.gradient.T;
+}
+// check computed gradients against their bounds
+template <class S, class R>
+void hold_against_bounds(std::uint64_t seed, Index most) {
+  Size z{};
+  const auto x = any_problem<S>(seed, most, z);
+  const auto w = lift<S>(random_outputs<double>(z, seed));
+  const auto xr = lift<R>(lift<double>(x));
+  const auto wr = lift<R>(lift<double>(w));
+  auto e = attention_errors(x, w);
+  if constexpr (std::is_same_v<R, double>)
+    add_errors(e, attention_errors(xr, wr));
+  const auto f = attention_forward(x);
+  const auto g = lift<double>(attention_vjp(x, f, w));
+  const auto t = attention_vjp(xr, wr);
+  verify(lift<double>(f.O), attention_forward(xr).O, e.O);
+  verify(g.Q, t.Q, e.gradient.Q);
+  verify(g.K, t.K, e.gradient.K);
+  verify(g.V, t.V, e.gradient.V);
+  verify(g.bias, t.bias, e.gradient.bias);
+  if (x.M) verify(g.M, t.M, e.gradient.M);
+  verify(to_double(R(abs(R(g.T) - t.T))), e.gradient.T);
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(bounds_in_double) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed)
+    hold_against_bounds<double, quad>(seed, 8);
+  for (std::uint64_t seed = 1; seed <= 8; ++seed)
+    hold_against_bounds<double, quad>(seed, 32);
+}
+BOOST_AUTO_TEST_CASE(bounds_in_float) {
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed)
+    hold_against_bounds<float, double>(seed, 24);
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(bounds_in_half) {
+  const Eigen::half one(1), next(one + Eigen::half(0x1p-10F));
+  BOOST_TEST(float(next) - 1 == 0x1p-10F);
+  for (std::uint64_t seed = 1; seed <= 500; ++seed)
+    hold_against_bounds<Eigen::half, double>(seed, 12);
+}
+BOOST_AUTO_TEST_CASE(bounds_in_bfloat16) {
+  for (std::uint64_t seed = 1; seed <= 500; ++seed)
+    hold_against_bounds<Eigen::bfloat16, double>(seed, 12);
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(tracked_products) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Index k = Index(1 + seed % 40);
+    const Matrix<quad> X = gaussian<quad>(3, k, seed) / quad(3);
+    const Matrix<quad> Y = gaussian<quad>(k, 4, seed + 500) / quad(7);
+    const auto rounded = [](const Matrix<quad>& m) {
+      const Matrix<float> f = lift<float>(m);
+      const Matrix<double> d = lift<double>(m);
+      return std::pair{f, Tracked{d, 0x1p-23 * d.cwiseAbs()}};
+    };
+    const auto [x, tx] = rounded(X);
+    const auto [y, ty] = rounded(Y);
+    const Matrix<float> z = times(x, y);
+    verify(z, times(X, Y), tracked_product<float>(tx, ty).error);
+  }
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(bound_of_the_textbook_form) {
+  const auto x = scaled_problem<double>(30, 1);
+  const OutputParts<double> w{gaussian<double>(32, 16, 301)};
+  const auto fixed = attention_errors(x, w).gradient.Q;
+  const auto free = attention_errors(x, w, false).gradient.Q;
+  const auto f = attention_forward(x);
+  const Matrix<double> textbook =
+      softmax_vjp(f.weights, output_vjp(f.weights, x.V, w.O).A) * f.K_low;
+  const Matrix<quad> truth = attention_vjp(lift<quad>(x), lift<quad>(w)).Q;
+  fact("ratio", (free.array() / fixed.array()).maxCoeff());
+  verify(textbook, truth, free);
+  verify(attention_vjp(x, w).Q, truth, fixed);
+  const Matrix<double> off = lift<double>(lift<quad>(textbook) - truth);
+  refute((off.cwiseAbs().array() / fixed.array()).maxCoeff(), 1e3);
+}
+// check masks and empty rows
+BOOST_AUTO_TEST_CASE(unread_keys_do_no_harm) {
+  const Size z{3, 5, 2, 2, 2};
+  auto x = random_problem<double>(z, 1);
+  x.mask = Allowed::Constant(3, 5, true);
+  x.mask->col(4).setConstant(false);
+  x.K.row(4).setConstant(std::nan(""));
+  x.V.row(4).setConstant(std::nan(""));
+  const auto w = random_outputs<double>(z, 1);
+  const auto g = attention_vjp(x, w);
+  auto y = x;
+  y.mask.reset();
+  y.K = x.K.topRows(4).eval();
+  y.V = x.V.topRows(4).eval();
+  y.bias = x.bias->leftCols(4).eval();
+  const auto t = attention_vjp(lift<quad>(y), lift<quad>(w));
+  const auto e = attention_errors(y, w).gradient;
+  verify(g.Q, t.Q, e.Q);
+  verify(Matrix<double>(g.K.topRows(4)), t.K, e.K);
+  verify(g.M, t.M, e.M);
+  verify(gap(quad(g.T), t.T), e.T);
+  verify(g.K.row(4).cwiseAbs().sum() + g.V.row(4).cwiseAbs().sum(), 0);
+}
+// check masks and empty rows
+BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
+  const Size z{3, 4, 2, 3, 2};
+  auto x = random_problem<double>(z, 2);
+  x.mask = Allowed::Constant(3, 4, true);
+  x.mask->row(0).setConstant(false);
+  const auto w = random_outputs<double>(z, 2);
+  const auto f = attention_forward(x);
+  const auto g = attention_vjp(x, f, w);
+  BOOST_TEST(f.logZ(0) == -std::numeric_limits<double>::infinity());
+  verify(f.O.row(0).cwiseAbs().sum() + g.Q.row(0).cwiseAbs().sum() +
+             g.bias.row(0).cwiseAbs().sum(), 0);
+  BOOST_TEST((g.Q.allFinite() && g.K.allFinite() && g.V.allFinite()));
+  BOOST_TEST((g.M.allFinite() && std::isfinite(g.T)));
+  auto other = w;
+  other.O.row(0).setConstant(1e3);
+  other.logZ(0) = 1e3;
+  verify((attention_vjp(x, other).K - g.K).cwiseAbs().maxCoeff(), 0);
+}
+// check masks and empty rows
+BOOST_AUTO_TEST_CASE(infinite_bias_is_a_mask) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Size z{3, 6, 2, 2, 3};
+    const auto x = random_problem<double>(z, seed);
+    auto y = x;
+    y.mask.reset();
+    y.bias = x.mask->select(*x.bias,
+                            -std::numeric_limits<double>::infinity());
+    const auto w = random_outputs<double>(z, seed);
+    const auto g = attention_vjp(x, w), h = attention_vjp(y, w);
+    verify((g.Q - h.Q).cwiseAbs().maxCoeff(), 0);
+    verify((g.K - h.K).cwiseAbs().maxCoeff(), 0);
+    verify(std::abs(g.T - h.T), 0);
+    verify(x.mask->select(0 * g.bias, g.bias).cwiseAbs().maxCoeff(), 0);
+  }
+}
+// check masks and empty rows
+BOOST_AUTO_TEST_CASE(one_key_decides_nothing) {
+  const Size z{4, 1, 3, 3, 2};
+  auto x = random_problem<double>(z, 3);
+  x.mask.reset();
+  const auto w = random_outputs<double>(z, 3);
+  const auto g = attention_vjp(x, OutputParts<double>{w.O});
+  verify(g.Q.cwiseAbs().sum() + g.K.cwiseAbs().sum() +
+             g.M.cwiseAbs().sum() + std::abs(g.T), 0);
+  const RowVector<double> all = w.O.colwise().sum();
+  verify((g.V - all).cwiseAbs().maxCoeff(),
+         gamma(8, unit_roundoff<double>()) * w.O.cwiseAbs().sum());
+}
+// check masks and empty rows
+BOOST_AUTO_TEST_CASE(zero_extents) {
+  const std::vector<Size> sizes{
+      {0, 3, 2, 2, 2}, {3, 0, 2, 2, 2}, {3, 3, 2, 2, 0}, {0, 0, 1, 1, 0}};
+  for (const Size& z : sizes) {
+    const auto x = random_problem<double>(z, 4);
+    const auto g = attention_vjp(x, random_outputs<double>(z, 4));
+    BOOST_TEST((g.Q.rows() == z.n_q && g.Q.cols() == z.d_q));
+    BOOST_TEST((g.K.rows() == z.n_k && g.V.cols() == z.d_v));
+    BOOST_TEST((g.bias.rows() == z.n_q && g.bias.cols() == z.n_k));
+    BOOST_TEST(std::isfinite(g.T));
+    const auto u = random_direction<double>(z, 4);
+    const Matrix<double> O = attention_jvp(x, u).O;
+    BOOST_TEST((O.rows() == z.n_q && O.cols() == z.d_v));
+  }
+}
+// check the gradient of the temperature
+BOOST_AUTO_TEST_CASE(temperature_of_large_scores) {
+  const auto eighths = [](Index n, std::uint64_t seed) {
+    Matrix<double> m = 8 * gaussian<double>(n, 4, seed);
+    return Matrix<double>(m.array().round() / 8);
+  };
+  AttentionInputs<double> x{eighths(6, 1), eighths(9, 2), eighths(9, 3)};
+  x.bias = Matrix<double>::Constant(6, 9, 0x1p20);
+  const OutputParts<double> w{gaussian<double>(6, 4, 4)};
+  const auto f = attention_forward(x);
+  const auto g = attention_vjp(x, f, w);
+  const quad truth = attention_vjp(lift<quad>(x), lift<quad>(w)).T;
+  const double naive = -g.bias.cwiseProduct(f.scores).sum();
+  const double ours = gap(quad(g.T), truth);
+  verify(ours, attention_errors(x, w).gradient.T);
+  fact("ours", ours);
+  fact("naive", gap(quad(naive), truth));
+  refute(gap(quad(naive), truth), 100 * ours);
+}
+// stack attention layers
+/// Norm of the cotangent of X_l for l = depth, ..., 0, through layers
+/// X <- attention(beta X, X, X) or X + attention(beta X, X, X).
+std::vector<double> cotangent_norms(Matrix<double> X, double beta,
+                                    int depth, bool residual) {
+  std::vector<AttentionInputs<double>> layer;
+  for (int l = 0; l < depth; ++l) {
+    layer.push_back({Matrix<double>(beta * X), X, X});
+    const Matrix<double> O = attention_forward(layer.back()).O;
+    X = residual ? Matrix<double>(X + O) : O;
+  }
+  Matrix<double> dX = gaussian<double>(X.rows(), X.cols(), 77);
+  std::vector<double> norm{dX.norm()};
+  for (int l = depth; l-- > 0;) {
+    const auto g = attention_vjp(layer[std::size_t(l)],
+                                 OutputParts<double>{dX});
+    dX = beta * g.Q + g.K + g.V + (residual ? dX : Matrix<double>(0 * dX));
+    norm.push_back(dX.norm());
+  }
+  return norm;
+}
+// check the flow through layers
+BOOST_AUTO_TEST_CASE(values_conserve_the_sum) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Size z{Index(1 + seed % 5), Index(1 + seed % 6), 3, 2, 4};
+    auto x = random_problem<quad>(z, seed);
+    x.mask.reset();
+    const auto w = random_outputs<quad>(z, seed);
+    const RowVector<quad> in = w.O.colwise().sum();
+    const RowVector<quad> out = attention_vjp(x, w).V.colwise().sum();
+    for (Index c = 0; c < 4; ++c) verify(gap(in(c), out(c)), 1e-31);
+  }
+}
+// check the flow through layers
+BOOST_AUTO_TEST_CASE(uniform_layer_averages) {
+  const Matrix<double> X = gaussian<double>(16, 4, 1);
+  const auto norm = cotangent_norms(X, 0, 3, false);
+  const Matrix<double> dX = gaussian<double>(16, 4, 77);
+  const double mean = dX.colwise().mean().norm() * 4;
+  for (std::size_t l = 1; l < norm.size(); ++l)
+    verify(std::abs(norm[l] - mean),
+           gamma(3 * 40, unit_roundoff<double>()) * norm[0]);
+  fact("kept", norm.back() / norm.front());
+}
+BOOST_AUTO_TEST_CASE(flow_reports_norms) {
+  const Size z{4, 5, 3, 3, 2};
+  const auto x = random_problem<double>(z, 2);
+  const auto w = random_outputs<double>(z, 2);
+  const auto g = attention_vjp(x, w);
+  const GradientFlow flow = gradient_flow(x, w);
+  const double u = gamma(40, unit_roundoff<double>());
+  verify(std::abs(flow.dQ - g.Q.norm()), u * flow.dQ);
+  verify(std::abs(flow.dS - g.bias.norm()), u * flow.dS);
+  verify(std::abs(flow.dO - w.O.norm()), u * flow.dO);
+  BOOST_TEST(std::isfinite(flow.S));
+  verify(flow.dS, (flow.dA / 2 + w.logZ.norm()) / x.T);
+}
+// check the adjoint identity at a large size
+AttentionInputs<double> square_problem(Index n) {
+  return {gaussian<double>(n, 64, 1), gaussian<double>(n, 64, 2),
+          gaussian<double>(n, 64, 3)};
+}
+BOOST_AUTO_TEST_CASE(adjoint_at_512) {
+  const auto x = square_problem(512);
+  const OutputParts<double> w{gaussian<double>(512, 64, 4)};
+  const auto c = adjoint_test(x, w, attention_vjp(x, w),
+                              direction_like(x, 5));
+  verify(c.error, c.bound);
+}
+// check the adjoint identity at a large size
+BOOST_AUTO_TEST_CASE(adjoint_finds_mistakes) {
+  const auto x = square_problem(64);
+  const OutputParts<double> w{gaussian<double>(64, 64, 4)};
+  const auto u = direction_like(x, 5);
+  auto g = attention_vjp(x, w);
+  const Matrix<double> Q = g.Q;
+  double smallest = 1;
+  for (double e = 1e-1; e > 1e-14; e /= 10) {
+    g.Q = Q * (1 + e);
+    if (adjoint_test(x, w, g, u).ratio() > 1) smallest = e;
+  }
+  fact("smallest", smallest);
+  g.Q = 8 * Q;
+  refute(adjoint_test(x, w, g, u).ratio(), 1e3);
+  g.Q = Q;
+  verify(adjoint_test(x, w, g, u).ratio(), 1);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,392 @@
+// tests/backward_verify_test.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/thermodynamics.hpp"
+#include "attn/verify_gradients.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(backward)
+// seed one entry after the other
+/// |a - b| as a double.
+double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
+
+/// a b, entry by entry.
+template <class A, class B>
+auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  return Matrix<typename A::Scalar>(a.lazyProduct(b));
+}
+
+/// Calls f(p, q, X + eps e_pq) for every entry of X.
+template <class F>
+void each_entry(const Matrix<quad>& X, F f) {
+  for (Index p = 0; p < X.rows(); ++p)
+    for (Index q = 0; q < X.cols(); ++q) {
+      Matrix<Dual<quad>> x = lift<Dual<quad>>(X);
+      x(p, q).d = quad(1);
+      f(p, q, x);
+    }
+}
+
+// seed one entry after the other
+/// Infinitesimal part of A V, where `which` of the two factors is dual.
+Matrix<quad> infinitesimal(const Matrix<Dual<quad>>& X,
+                           const Matrix<quad>& Y, char which) {
+  const Matrix<Dual<quad>> y = lift<Dual<quad>>(Y);
+  const Matrix<Dual<quad>> O = which == 'A' ? times(X, y) : times(y, X);
+  return O.unaryExpr([](const Dual<quad>& z) { return z.d; });
+}
+// draw a problem with everything in it
+struct Size {
+  Index n_q, n_k, d_q, d_k, d_v;
+};
+
+/// Random inputs with form, bias, and T; a mask if asked for.
+template <class S>
+AttentionInputs<S> random_inputs(Size z, std::uint64_t seed) {
+  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed),
+                       gaussian<S>(z.n_k, z.d_k, seed + 1000),
+                       gaussian<S>(z.n_k, z.d_v, seed + 2000)};
+  x.M = gaussian<S>(z.d_q, z.d_k, seed + 3000);
+  return x;
+}
+template <class S>
+AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
+  AttentionInputs<S> x = random_inputs<S>(z, seed);
+  x.bias = gaussian<S>(z.n_q, z.n_k, seed + 4000);
+  const Matrix<double> coin = uniform<double>(z.n_q, z.n_k, seed + 5000);
+  x.mask = (coin.array() < 0.6).matrix();
+  x.T = S(int(2 + seed % 3)) / S(3);
+  return x;
+}
+// draw cotangents and directions
+template <class S>
+OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
+  return {gaussian<S>(z.n_q, z.d_v, seed + 6000),
+          Vector<S>(gaussian<S>(z.n_q, 1, seed + 7000).col(0))};
+}
+template <class S>
+AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
+  return {gaussian<S>(z.n_q, z.d_q, seed + 8000),
+          gaussian<S>(z.n_k, z.d_k, seed + 9000),
+          gaussian<S>(z.n_k, z.d_v, seed + 10000),
+          gaussian<S>(z.d_q, z.d_k, seed + 11000),
+          gaussian<S>(z.n_q, z.n_k, seed + 12000),
+          gaussian<S>(1, 1, seed + 13000)(0, 0)};
+}
+// compare all parts of two gradients
+double farthest(const Matrix<quad>& a, const Matrix<quad>& b) {
+  require(a.rows() == b.rows() && a.cols() == b.cols(), "farthest: ",
+          shape(a), " and ", shape(b));
+  double worst = 0;
+  for (Index k = 0; k < a.size(); ++k)
+    worst = std::max(worst, gap(a.data()[k], b.data()[k]));
+  return worst;
+}
+void verify_parts(const AttentionParts<quad>& a,
+                  const AttentionParts<quad>& b, double bound) {
+  verify(farthest(a.Q, b.Q), bound);
+  verify(farthest(a.K, b.K), bound);
+  verify(farthest(a.V, b.V), bound);
+  verify(farthest(a.M, b.M), bound);
+  verify(farthest(a.bias, b.bias), bound);
+  verify(gap(a.T, b.T), bound);
+}
+// check the public verification
+BOOST_AUTO_TEST_CASE(four_ways_agree) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Size z{Index(1 + seed % 5), Index(1 + seed % 7),
+                 Index(1 + seed % 3), Index(1 + seed % 4),
+                 Index(seed % 4)};
+    auto x = random_problem<double>(z, seed);
+    if (seed % 2 == 0) x.mask.reset();
+    const auto report = verify_gradients(x, random_outputs<double>(z, seed));
+    BOOST_TEST(report.checks.size() == 14u);
+    for (const GradientCheck& c : report.checks) verify(c.error, c.bound);
+  }
+}
+// check the public verification
+BOOST_AUTO_TEST_CASE(four_ways_agree_without_extras) {
+  for (const Index n : {1, 2, 5}) {
+    const AttentionInputs<double> x{gaussian<double>(n, 3, 1),
+                                   gaussian<double>(4, 3, 2),
+                                   gaussian<double>(4, 2, 3)};
+    const auto report = verify_gradients(
+        x, OutputParts<double>{gaussian<double>(n, 2, 4)});
+    BOOST_TEST(report.checks.size() == 10u);
+    for (const GradientCheck& c : report.checks) verify(c.error, c.bound);
+    BOOST_TEST(report.passed());
+  }
+}
+// check the public verification
+BOOST_AUTO_TEST_CASE(planted_mistakes_are_found) {
+  const Size z{4, 6, 3, 3, 5};
+  const auto x = random_problem<double>(z, 3);
+  const auto w = random_outputs<double>(z, 3);
+  const auto good = attention_vjp(x, w);
+  verify(verify_gradients(x, w, good).worst(), 1);
+  const auto plant = [&](auto change) {
+    auto g = good;
+    change(g);
+    refute(verify_gradients(x, w, g).worst(), 1.5);
+  };
+  plant([](auto& g) { g.Q /= std::sqrt(3.0); });
+  plant([&](auto& g) { g.M.transposeInPlace(); });
+  plant([&](auto& g) { g.T *= x.T; });
+  plant([&](auto& g) { g.K = -g.K; });
+  plant([](auto& g) { g.V(2, 3) *= 1 + 1e-13; });
+  plant([](auto& g) { g.bias(0, 0) += 1e-13; });
+  plant([](auto& g) { g.Q(0, 0) = std::nan(""); });
+  // plant the misprinted third step
+  plant([&](auto& g) {
+    const auto f = attention_forward(x);
+    const Matrix<double> dA = output_vjp(f.weights, x.V, w.O).A;
+    const Vector<double> sums = dA.rowwise().sum();
+    g.bias = f.weights.cwiseProduct(dA.colwise() - sums) / x.T;
+  });
+}
+// check the public verification
+BOOST_AUTO_TEST_CASE(report_in_words) {
+  const Size z{4, 6, 3, 3, 5};
+  const auto report = verify_gradients(random_problem<double>(z, 3),
+                                       random_outputs<double>(z, 3));
+  std::ostringstream text;
+  text << report;
+  BOOST_TEST(text.str().find("Q, reverse mode") != std::string::npos);
+  BOOST_TEST(text.str().find("passed, worst ratio") != std::string::npos);
+  verify(report.worst(), 1);
+  fact("worst", report.worst());
+  fact("errorQ", report.checks[0].error);
+  fact("boundQ", report.checks[0].bound);
+  fact("reverse", report.checks[6].error);
+}
+// check every entry by differences
+BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
+  const Size z{2, 3, 2, 2, 2};
+  const auto x = random_problem<quad>(z, 2);
+  const auto w = random_outputs<quad>(z, 2);
+  const auto g = attention_vjp(x, w);
+  AttentionParts<quad> zero{0 * g.Q, 0 * g.K,    0 * g.V,
+                            0 * g.M, 0 * g.bias, quad(0)};
+  const auto each = [&](Matrix<quad>& part, const Matrix<quad>& hand) {
+    for (Index k = 0; k < part.size(); ++k) {
+      part.data()[k] = 1;
+      const LineDerivative m = difference_along(x, w, zero);
+      verify(gap(m.value, hand.data()[k]), m.bound);
+      verify(m.bound, 1e-12);
+      part.data()[k] = 0;
+    }
+  };
+  each(zero.Q, g.Q);
+  each(zero.K, g.K);
+  each(zero.V, g.V);
+  each(zero.M, g.M);
+  each(zero.bias, g.bias);
+  zero.T = 1;
+  verify(gap(difference_along(x, w, zero).value, g.T), 1e-12);
+}
+// check what the backward pass refuses
+BOOST_AUTO_TEST_CASE(refuses_what_does_not_fit) {
+  const Matrix<double> a(2, 3), b(4, 3), c(4, 2), d(5, 2);
+  using In = AttentionInputs<double>;
+  const auto forward = [](const In& x) { return attention_forward(x); };
+  BOOST_CHECK_EXCEPTION(forward({a, b, d}), std::invalid_argument,
+                        says("attention_forward: K is 4x3 but V is 5x2"));
+  BOOST_CHECK_EXCEPTION(forward({a, c, c}), std::invalid_argument,
+                        says("Q is 2x3 and K is 4x2"));
+  BOOST_CHECK_EXCEPTION(forward({a, c, c, a}), std::invalid_argument,
+                        says("M is 2x3, expected 3x2"));
+  BOOST_CHECK_EXCEPTION(forward({a, b, c, {}, c}), std::invalid_argument,
+                        says("bias is 4x2, expected 2x4"));
+  BOOST_CHECK_EXCEPTION(forward({a, b, c, {}, {}, Allowed(1, 1)}),
+                        std::invalid_argument, says("mask is 1x1"));
+}
+// check what the backward pass refuses
+BOOST_AUTO_TEST_CASE(refuses_what_does_not_belong) {
+  const Matrix<double> a(2, 3), b(4, 3), c(4, 2);
+  const AttentionInputs<double> good{0 * a, 0 * b, 0 * c};
+  auto cold = good;
+  cold.T = 0;
+  BOOST_CHECK_THROW(attention_forward(cold), std::domain_error);
+  BOOST_CHECK_EXCEPTION(attention_vjp(good, {c}), std::invalid_argument,
+                        says("cotangent of O is 4x2, expected 2x2"));
+  BOOST_CHECK_EXCEPTION(
+      attention_vjp(good, {Matrix<double>(2, 2), Vector<double>(3)}),
+      std::invalid_argument, says("logZ has 3 entries, expected 2"));
+  BOOST_CHECK_EXCEPTION(attention_jvp(good, {b, b, c}),
+                        std::invalid_argument,
+                        says("direction of Q is 4x3, expected 2x3"));
+}
+// check what the backward pass refuses
+BOOST_AUTO_TEST_CASE(refuses_in_the_parts) {
+  const Matrix<double> a(2, 3), b(4, 3);
+  BOOST_CHECK_EXCEPTION(output_vjp(a, b, a), std::invalid_argument,
+                        says("output_vjp: A is 2x3 but V is 4x3"));
+  BOOST_CHECK_EXCEPTION(output_vjp(a, Matrix<double>(3, 2), a),
+                        std::invalid_argument, says("dO is 2x3"));
+  BOOST_CHECK_EXCEPTION(fisher_lower(a, b), std::invalid_argument,
+                        says("fisher_lower: A is 2x3 but X is 4x3"));
+  const AttentionInputs<double> x{0 * a, 0 * b, 0 * b};
+  AttentionParts<double> g = attention_vjp(x, {0 * a});
+  g.V.resize(1, 1);
+  BOOST_CHECK_EXCEPTION(verify_gradients(x, {0 * a}, g),
+                        std::invalid_argument,
+                        says("gradient of V is 1x1, expected 4x3"));
+}
+// complete a gradient with the bias of another
+AttentionParts<quad> with_bias(AttentionParts<quad> g,
+                               const AttentionParts<quad>& other) {
+  g.bias = other.bias;
+  return g;
+}
+// check the sources' worked example
+/// The worked example of the sources.
+template <class S>
+AttentionInputs<S> worked_example() {
+  return lift<S>(AttentionInputs<double>{
+      Matrix<double>{{1, 0}, {0, 1}},
+      Matrix<double>{{1, 0}, {0, 1}, {1, 1}},
+      Matrix<double>{{2, 0}, {0, 2}, {1, 1}}});
+}
+BOOST_AUTO_TEST_CASE(golden_gradients) {
+  const auto x = worked_example<quad>();
+  const auto f = attention_forward(x);
+  const auto g = attention_vjp(x, {f.O});
+  const double q = 0.068436857550, p = -0.091890510399;
+  const double r = 0.0234536528, s = 0.8022242, t = 0.6402335,
+               v = 0.5575423;
+  const Matrix<double> Q{{q, p}, {p, q}}, K{{-p, -q}, {-q, -p}, {-r, -r}},
+      V{{t, v}, {v, t}, {s, s}};
+  verify(farthest(g.Q, lift<quad>(Q)), 1e-12);
+  verify(farthest(g.K, lift<quad>(K)), 1e-9);
+  verify(farthest(g.V, lift<quad>(V)), 5e-8);
+  fact("Q00", to_double(g.Q(0, 0)), 8);
+  fact("Q01", to_double(g.Q(0, 1)), 8);
+  fact("K00", to_double(g.K(0, 0)), 8);
+  fact("K01", to_double(g.K(0, 1)), 8);
+}
+// check the sources' worked example
+BOOST_AUTO_TEST_CASE(five_steps_as_printed) {
+  const auto x = worked_example<quad>();
+  const auto f = attention_forward(x);
+  const auto good = attention_vjp(x, {f.O});
+  const Matrix<quad> dA = times(f.O, x.V.transpose());
+  const Vector<quad> rowsum = dA.rowwise().sum();
+  const Matrix<quad> dS = f.weights.cwiseProduct(dA.colwise() - rowsum);
+  const Matrix<quad> dQ = times(dS, f.K_low),
+                     dK = times(dS.transpose(), f.Q_low);
+  const auto off = [](const Matrix<quad>& a, const Matrix<quad>& b) {
+    return to_double(quad((a - b).norm() / b.norm()));
+  };
+  fact("dQ", off(dQ, good.Q));
+  fact("dK", off(dK, good.K));
+  fact("sum", to_double(quad(dS.rowwise().sum().minCoeff())));
+  refute(off(dQ, good.Q), 1);
+  refute(off(dK, good.K), 1);
+  verify_parts(good, with_bias(reverse_gradient(x, {f.O}), good), 1e-32);
+}
+// check the smaller errata
+BOOST_AUTO_TEST_CASE(output_by_value_as_printed) {
+  const auto x = worked_example<quad>();
+  const Matrix<quad> A = attention_forward(x).weights;
+  double printed = 0;
+  each_entry(x.V, [&](Index m, Index n, const auto& dual) {
+    const Matrix<quad> truth = infinitesimal(dual, A, 'V');
+    for (Index i = 0; i < 2; ++i)
+      for (Index b = 0; b < 2; ++b) {
+        const quad literal = i == m && b == n ? A.row(i).sum() : quad(0);
+        printed = std::max(printed, gap(literal, truth(i, b)));
+        verify(gap(b == n ? A(i, m) : quad(0), truth(i, b)), 1e-32);
+      }
+  });
+  fact("off", printed);
+  refute(printed, 0.5);
+}
+// check the smaller errata
+BOOST_AUTO_TEST_CASE(chain_rule_of_the_notes) {
+  constexpr auto printed = attn::detail::parsed<
+      R"(\bar S_{mn} = \bar O_{ib} D^{ib}{}_i{}^j J^i{}_{jmn})">;
+  constexpr auto renamed = attn::detail::parsed<
+      R"(\bar S_{mn} = \bar O_{ib} D^{ib}{}_p{}^q J^p{}_{qmn})">;
+  static_assert(printed.fault == attn::detail::Fault::too_often);
+  const int times = printed.term[0].count('i');
+  fact("i", times);
+  refute(times - 2, 1);
+  verify(double(renamed.fault != attn::detail::Fault::none), 0);
+}
+// check the smaller errata
+BOOST_AUTO_TEST_CASE(rows_and_columns) {
+  const Matrix<quad> x = lift<quad>(Matrix<double>{{1, 2, 4}});
+  Matrix<quad> J(3, 3), F(3, 3);
+  each_entry(x, [&](Index, Index q, const auto& dual) {
+    const Matrix<Dual<quad>> a = dual / dual.sum(), s = gibbs(dual);
+    for (Index n = 0; n < 3; ++n) J(n, q) = a(n).d, F(n, q) = s(n).d;
+  });
+  const double row = to_double(J.rowwise().sum().cwiseAbs().maxCoeff());
+  fact("row", row);
+  refute(row, 0.1);
+  verify(to_double(J.colwise().sum().cwiseAbs().maxCoeff()), 1e-33);
+  verify(to_double(F.rowwise().sum().cwiseAbs().maxCoeff()), 1e-33);
+  verify(to_double(F.colwise().sum().cwiseAbs().maxCoeff()), 1e-33);
+}
+// count the wrong formulas that a loss reveals
+/// How many of four wrong formulas for dS change dQ, for this cotangent.
+int caught(const Matrix<double>& dO) {
+  const auto x = worked_example<double>();
+  const auto f = attention_forward(x);
+  const Matrix<double>& A = f.weights;
+  const Matrix<double> dA = dO * x.V.transpose();
+  const Matrix<double> right = fisher_lower(A, dA);
+  const Matrix<double> none = 0 * right;
+  int n = 0;
+  for (const Matrix<double>& wrong :
+       {Matrix<double>(-right), Matrix<double>(2 * right), none,
+        Matrix<double>(right.cwiseProduct(A))})
+    n += ((wrong - right) * x.K).cwiseAbs().maxCoeff() > 1e-12;
+  return n;
+}
+// check that the sources' losses see nothing
+BOOST_AUTO_TEST_CASE(vacuous_losses) {
+  const auto x = worked_example<quad>();
+  const auto f = attention_forward(x);
+  const OutputParts<quad> sum{Matrix<quad>::Ones(2, 2)};
+  const auto g = attention_vjp(x, f, sum);
+  verify(to_double(g.Q.cwiseAbs().maxCoeff()), 0);
+  verify(to_double(g.K.cwiseAbs().maxCoeff()), 0);
+  const Matrix<double> ones = Matrix<double>::Ones(2, 2);
+  BOOST_TEST(caught(ones) == 0);
+  BOOST_TEST(caught(gaussian<double>(2, 2, 1)) == 4);
+  refute(caught(gaussian<double>(2, 2, 1)) - caught(ones), 4);
+}
+// check what differences in float are worth
+BOOST_AUTO_TEST_CASE(single_precision_differences) {
+  AttentionInputs<float> x{gaussian<float>(4, 8, 1),
+                           gaussian<float>(6, 8, 2),
+                           gaussian<float>(6, 8, 3)};
+  const auto loss = [&] {
+    const auto f = attention_forward(x);
+    return f.O.squaredNorm() / 2;
+  };
+  const Matrix<float> dQ =
+      attention_vjp(x, OutputParts<float>{attention_forward(x).O}).Q;
+  double worst = 0;
+  for (Index k = 0; k < x.Q.size(); ++k) {
+    const float q = x.Q.data()[k], h = 1e-5F;
+    x.Q.data()[k] = q + h;
+    const float up = loss();
+    x.Q.data()[k] = q - h;
+    const float down = loss();
+    x.Q.data()[k] = q;
+    worst = std::max(
+        worst, std::abs(double((up - down) / (2 * h) - dQ.data()[k])));
+  }
+  // hold the same gradient against its bound
+  fact("worst", worst);
+  fact("tolerance", 1e-5 / unit_roundoff<float>(), 2);
+  refute(worst, 1e-3);
+  const OutputParts<float> w{attention_forward(x).O};
+  const Matrix<double> bound = attention_errors(x, w).gradient.Q;
+  verify(attention_vjp(x, w).Q,
+         attention_vjp(lift<quad>(x), lift<quad>(w)).Q, bound);
+  verify(bound.maxCoeff(), 1e-3);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,203 @@
+// tests/block_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/autodiff.hpp"
+#include "attn/block.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(multihead)
+// check the block and the model
+BOOST_AUTO_TEST_CASE(gradient_of_normalise) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<quad> X = gaussian<quad>(3, 5, seed);
+    const Matrix<quad> W = gaussian<quad>(3, 5, seed + 20);
+    const Matrix<quad> truth = gradient([&](const Matrix<Var<quad>>& x) {
+      const auto y = normalise<Var<quad>>(x).x;
+      Var<quad> sum(quad(0));
+      for (Index k = 0; k < y.size(); ++k) sum += y.data()[k] * W.data()[k];
+      return sum;
+    }, X);
+    const Matrix<quad> off = normalise_vjp(normalise(X), W) - truth;
+    verify(to_double(off.cwiseAbs().maxCoeff()), 1e-30);
+  }
+}
+// check the block and the model
+BOOST_AUTO_TEST_CASE(rows_are_normalised) {
+  const Matrix<quad> X = gaussian<quad>(4, 7, 1);
+  const auto n = normalise(X);
+  for (Index i = 0; i < 4; ++i) {
+    const quad s2 = n.s(i) * n.s(i), mean = n.x.row(i).mean();
+    verify(to_double(abs(mean)), 1e-32);
+    verify(to_double(abs(n.x.row(i).squaredNorm() / quad(7) -
+                         (quad(1) - quad(1e-5) / s2))), 1e-32);
+    const RowVector<quad> back = n.s(i) * n.x.row(i) - X.row(i);
+    verify(to_double((back.array() - back.mean()).abs().maxCoeff()), 1e-32);
+  }
+}
+LanguageModel<quad> lifted_model(const LanguageModel<double>& m) {
+  LanguageModel<quad> q;
+  for (const auto& b : m.blocks) {
+    q.blocks.emplace_back();
+    q.blocks.back().attention = lifted<quad>(b.attention);
+  }
+  for_each_weight([](auto, const auto& w, auto& v) { v = lift<quad>(w); }, m,
+                  q);
+  return q;
+}
+// check the block and the model
+BOOST_AUTO_TEST_CASE(gradient_of_the_model) {
+  const ModelShape shape{5, 6, 4, 2, 2, 3};
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const auto m = lifted_model(draw_model(shape, seed));
+    const auto d = lifted_model(draw_model(shape, seed + 99));
+    const Example e{{0, 3, 1, 3, 4, 2}, {-1, 1, 0, 4, -1, 2}};
+    auto g = zeros_like(m);
+    model_loss(m, e, quad(0.5), &g);
+    quad slope(0);
+    for_each_weight([&](auto, const auto& a, const auto& b) {
+      slope += a.cwiseProduct(b).sum();
+    }, g, d);
+    const auto at = [&](const quad& h) {
+      auto w = m;
+      for_each_weight([&](auto, auto& a, const auto& b) { a += h * b; }, w, d);
+      return model_loss<quad>(w, e, quad(0.5), nullptr);
+    };
+    const quad h(0x1p-37);
+    const quad difference = (at(h) - at(-h)) / (h + h);
+    verify(to_double(abs(difference - slope)), 1e-17);
+  }
+}
+// check the block and the model
+BOOST_AUTO_TEST_CASE(adam_with_a_constant_gradient) {
+  auto m = xavier<double>({4, 2}, 1);
+  const auto before = m, g = xavier<double>({4, 2}, 2);
+  Adam adam(m);
+  adam.rate = 0.25;
+  for (int k = 0; k < 3; ++k) adam.step(m, g);
+  for_each_weight([](auto, const auto& a, const auto& b, const auto& c) {
+    for (Index k = 0; k < a.size(); ++k)
+      verify(std::abs(a.data()[k] - b.data()[k] +
+                      std::copysign(0.75, c.data()[k])),
+             0.75 * 1e-9 / std::abs(c.data()[k]) + 0x1p-48);
+  }, m, before, g);
+}
+BOOST_AUTO_TEST_CASE(refuses_foreign_tokens) {
+  const auto m = draw_model({5, 3, 4, 2, 1, 3}, 1);
+  const auto bad = [&](const Example& e, const char* words) {
+    BOOST_CHECK_EXCEPTION(model_loss<double>(m, e, 1, nullptr),
+                          std::invalid_argument, says(words));
+  };
+  bad({{0, 5}, {-1, 1}}, "token 5 of 5");
+  bad({{0, 1, 2, 3}, {1, 1, 1, 1}}, "4 tokens and 4 targets for 3");
+  bad({{0, 1}, {1}}, "2 tokens and 1 targets");
+}
+// check what the model learns
+const ModelShape small{10, 16, 16, 1, 2, 32};
+constexpr int steps = 400;
+
+LanguageModel<double> trained(std::uint64_t seed, Index blocks,
+                              std::vector<double>* losses = nullptr) {
+  ModelShape shape = small;
+  shape.blocks = blocks;
+  auto m = draw_model(shape, seed);
+  const auto curve = train(m, steps, [](std::mt19937_64& bits) {
+    return induction(10, 16, bits);
+  }, seed);
+  if (losses) *losses = curve;
+  return m;
+}
+// check what the model learns
+BOOST_AUTO_TEST_CASE(tasks_have_known_answers) {
+  std::mt19937_64 bits(7);
+  std::array<int, 16> seen{};
+  long wrong = 0;
+  for (int k = 0; k < 200; ++k) {
+    const Example e = induction(10, 16, bits), f = previous_token(10, 16, bits);
+    const std::size_t p = std::size_t(
+        std::find_if(e.targets.begin(), e.targets.end(),
+                     [](Index t) { return t >= 0; }) - e.targets.begin());
+    ++seen[p];
+    for (std::size_t i = 1; i < 16; ++i) {
+      for (std::size_t j = 0; j < i; ++j)
+        wrong += (e.tokens[i] == e.tokens[j]) != ((i - j) % p == 0);
+      wrong += i >= p && i < 15 && e.targets[i] != e.tokens[i + 1];
+      wrong += f.targets[i] != f.tokens[i - 1];
+    }
+  }
+  for (std::size_t p = 0; p < 16; ++p)
+    wrong += (seen[p] > 0) != (5 <= p && p < 10);
+  verify(double(wrong), 0);
+}
+// check what the model learns
+BOOST_AUTO_TEST_CASE(previous_token_is_learned) {
+  ModelShape shape = small;
+  shape.blocks = 1;
+  auto m = draw_model(shape, 1);
+  const auto make = [](std::mt19937_64& bits) {
+    return previous_token(10, 16, bits);
+  };
+  const auto losses = train(m, 300, make, 1);
+  std::mt19937_64 bits(99);
+  std::vector<BlockTrace<double>> t;
+  double least = 1;
+  for (int k = 0; k < 20; ++k) {
+    model_loss<double>(m, make(bits), 1, nullptr, &t);
+    const auto A = stacked(t[0].heads.A);
+    for (Index i = 1; i < 16; ++i) least = std::min(least, A(i, i - 1));
+  }
+  fact("loss", losses.back());
+  fact("least", least);
+  verify(1 - least, 0.4);
+  verify(losses.back(), 0.02);
+}
+// check what the model learns
+BOOST_AUTO_TEST_CASE(induction_is_learned) {
+  std::vector<double> losses;
+  const auto m = trained(2, 2, &losses);
+  std::mt19937_64 bits(99);
+  std::vector<BlockTrace<double>> t;
+  double answer = 0, previous = 0, loss = 0, count = 0;
+  for (int k = 0; k < 50; ++k) {
+    const Example e = induction(10, 16, bits);
+    loss += model_loss<double>(m, e, 1, nullptr, &t);
+    const auto first = stacked(t[0].heads.A), second = stacked(t[1].heads.A);
+    Index p = 0;
+    while (e.targets[std::size_t(p)] < 0) ++p;
+    for (Index i = p; i < 16; ++i) {
+      for (Index j = 0; j < i; ++j)
+        if (e.tokens[std::size_t(j)] == e.targets[std::size_t(i)])
+          answer += second(i, j);
+      ++count;
+    }
+    for (Index i = 1; i < p; ++i)
+      previous += first(i, i - 1) / double(50 * (p - 1));
+  }
+// check what the model learns
+  fact("steps", steps);
+  fact("on_answer", answer / count, 2);
+  fact("on_previous", previous, 2);
+  fact("loss", loss / count);
+  fact("first_loss", losses.front());
+  verify(1 - answer / count, 0.3);
+  verify(loss / count, 0.1);
+}
+// check what the model learns
+BOOST_AUTO_TEST_CASE(one_layer_is_not_enough) {
+  std::vector<double> losses;
+  trained(2, 1, &losses);
+  double least = losses.front();
+  for (const double loss : losses) least = std::min(least, loss);
+  fact("least", least);
+  refute(least, 1);
+}
+BOOST_AUTO_TEST_CASE(training_is_deterministic) {
+  const auto run = [] {
+    auto m = draw_model({10, 16, 16, 1, 2, 32}, 3);
+    return train(m, 20, [](std::mt19937_64& bits) {
+      return induction(10, 16, bits);
+    }, 5);
+  };
+  const auto a = run(), b = run();
+  for (std::size_t k = 0; k < a.size(); ++k) verify(std::abs(a[k] - b[k]), 0);
+}
+BOOST_AUTO_TEST_SUITE_END()

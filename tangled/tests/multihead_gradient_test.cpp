@@ -1,0 +1,370 @@
+// tests/multihead_gradient_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/multihead.hpp"
+using namespace attn;
+
+// measure the widest difference in quad
+Matrix<quad> times(const Matrix<quad>& a, const Matrix<quad>& b) {
+  return a.lazyProduct(b);
+}
+double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
+  return a.size() == 0 ? 0.0 : to_double((a - b).cwiseAbs().maxCoeff());
+}
+// draw modules and inputs for the checks
+/// A module with its inputs, context and causal bias, all from one seed.
+template <class S>
+struct Setting {
+  MultiHead<S> m;
+  Matrix<S> X, C, bias;
+};
+template <class S>
+Setting<S> setting(std::uint64_t seed) {
+  const Index k = Index(seed % 6);
+  const HeadShape shapes[] = {{6, 2}, {5, 1, 1, 3, 2, 4, 7, true},
+      {8, 4, 2, 3, 5, 6, 3, true}, {6, 6, 1, 2, 1, 6, 6, true},
+      {4, 3, 3, 1, 2, 4, 4}, {7, 4, 2, 2, 3, 7, 7}};
+  const Index n = Index(1 + seed % 5), c = n + Index(seed % 3);
+  Setting<double> s;
+  s.m = xavier<double>(shapes[k], 10 * seed);
+  for_each_weight([&](std::string name, auto& w) {
+    if (name[0] == 'b') w = 0.5 * gaussian<double>(w.size(), 1, seed + 5);
+  }, s.m);
+  s.X = gaussian<double>(n, s.m.W_Q.rows(), seed + 6);
+  s.C = gaussian<double>(c, s.m.W_K.rows(), seed + 7);
+  if (seed % 2) s.bias = causal_bias<double>(n, c);
+  return {lifted<S>(s.m), lift<S>(s.X), lift<S>(s.C), lift<S>(s.bias)};
+}
+BOOST_AUTO_TEST_SUITE(multihead)
+// write attention with repeated keys
+/// Ordinary attention whose head h has the keys and values of head of(h).
+template <class S, class F>
+MultiHead<S> repeated(const MultiHead<S>& m, F of) {
+  MultiHead<S> r = m;
+  r.kv_heads = m.heads;
+  r.W_K.resize(m.W_K.rows(), m.heads * m.d_k());
+  r.W_V.resize(m.W_V.rows(), m.heads * m.d_v());
+  for (Index h = 0; h < m.heads; ++h) {
+    r.W_K.middleCols(h * m.d_k(), m.d_k()) =
+        m.W_K.middleCols(of(h) * m.d_k(), m.d_k());
+    r.W_V.middleCols(h * m.d_v(), m.d_v()) =
+        m.W_V.middleCols(of(h) * m.d_v(), m.d_v());
+  }
+  return r;
+}
+// check the gradients of all weights
+BOOST_AUTO_TEST_CASE(gradients_by_autodiff) {
+  for (std::uint64_t seed = 1; seed <= 18; ++seed) {
+    const auto s = setting<quad>(seed);
+    for (const auto& [name, error, size] :
+         verify_multihead(s.m, s.X, s.C, s.bias, seed))
+      verify(error, 1e-30 * (1 + size));
+  }
+}
+// check the gradients of all weights
+BOOST_AUTO_TEST_CASE(planted_error_stands_out) {
+  const auto s = setting<double>(2);
+  const auto report = verify_multihead(s.m, s.X, s.C, s.bias);
+  BOOST_TEST(report.size() == 10);
+  double worst = 0, largest = 0;
+  for (const auto& row : report) {
+    worst = std::max(worst, row.error);
+    largest = std::max(largest, row.size);
+  }
+  fact("worst", worst / largest);
+  auto wrong = s.m;
+  wrong.W_V *= 1 + 1e-9;
+  const auto t = multihead_forward(wrong, s.X, s.C, s.bias);
+  const Matrix<double> dY = Matrix<double>::Ones(t.Y.rows(), t.Y.cols());
+  const auto g = multihead_vjp(wrong, s.X, s.C, t, dY);
+  const auto truth = autodiff_gradient(s.m, s.X, s.C, s.bias, dY);
+  const double planted =
+      (g.X - truth.X).cwiseAbs().maxCoeff() / truth.X.norm();
+  refute(planted, 1e-12);
+  verify(worst / largest, 1e-5 * planted);
+}
+// check the gradients of all weights
+/// <gradient, direction> over inputs and weights.
+template <class S>
+S along(const HeadGradient<S>& g, const MultiHead<S>& dm,
+        const Matrix<S>& dX, const Matrix<S>& dC) {
+  S sum = g.X.cwiseProduct(dX).sum() + g.C.cwiseProduct(dC).sum();
+  for_each_weight([&](auto, const auto& a, const auto& b) {
+    if (a.size() > 0) sum += a.cwiseProduct(b).sum();
+  }, g.weights, dm);
+  return sum;
+}
+// check the gradients of all weights
+BOOST_AUTO_TEST_CASE(central_differences) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const auto s = setting<quad>(seed), d = setting<quad>(seed + 60);
+    const auto t = multihead_forward(s.m, s.X, s.C, s.bias);
+    const Matrix<quad> dY = gaussian<quad>(t.Y.rows(), t.Y.cols(), seed);
+    const Matrix<quad> dX = gaussian<quad>(s.X.rows(), s.X.cols(), 1);
+    const Matrix<quad> dC = gaussian<quad>(s.C.rows(), s.C.cols(), 2);
+    const auto at = [&](quad h) {
+      auto m = s.m;
+      for_each_weight([&](auto, auto& w, const auto& v) { w += h * v; }, m,
+                      d.m);
+      return quad(attend(m, s.X + h * dX, s.C + h * dC, s.bias)
+                      .cwiseProduct(dY).sum());
+    };
+    const quad h(0x1p-37), slope = (at(h) - at(-h)) / (h + h);
+    verify(to_double(abs(slope - along(multihead_vjp(s.m, s.X, s.C, t, dY),
+                                       d.m, dX, dC))), 1e-18);
+  }
+}
+// check the gradients of all weights
+BOOST_AUTO_TEST_CASE(adjoint_at_size) {
+  for (const Index G : {8, 2, 1}) {
+    const auto m = xavier<double>({64, 8, G, 0, 0, 0, 0, true}, 1);
+    const auto dm = xavier<double>({64, 8, G, 0, 0, 0, 0, true}, 7);
+    const Matrix<double> X = gaussian<double>(96, 64, 2);
+    const Matrix<double> dX = gaussian<double>(96, 64, 3);
+    const Matrix<double> dY = gaussian<double>(96, 64, 4);
+    const Matrix<double> B = causal_bias<double>(96, 96);
+    auto dual = lifted<Dual<double>>(m);
+    for_each_weight([](auto, auto& w, const auto& v) {
+      for (Index k = 0; k < w.size(); ++k) w.data()[k].d = v.data()[k];
+    }, dual, dm);
+    Matrix<Dual<double>> x = lift<Dual<double>>(X);
+    for (Index k = 0; k < x.size(); ++k) x.data()[k].d = dX.data()[k];
+    const auto Y = attend(dual, x, x, lift<Dual<double>>(B));
+    double left = 0;
+    for (Index k = 0; k < Y.size(); ++k) left += Y.data()[k].d * dY.data()[k];
+    const auto t = multihead_forward(m, X, X, B);
+    const auto g = multihead_vjp(m, X, t, dY);
+    const Matrix<double> none;
+    double scale = g.X.cwiseProduct(dX).cwiseAbs().sum();
+    // hold both sides of the identity together
+    for_each_weight([&](auto, const auto& a, const auto& b) {
+      scale += a.cwiseProduct(b).cwiseAbs().sum();
+    }, g.weights, dm);
+    HeadGradient<double> self = g;
+    self.C = none;
+    verify(std::abs(left - along(self, dm, dX, none)), 0x1p-43 * scale);
+  }
+}
+// check the gradients of the heads
+BOOST_AUTO_TEST_CASE(three_paths) {
+  const auto m = xavier<quad>({6, 2}, 3);
+  const Matrix<quad> X = gaussian<quad>(4, 6, 1), dY = gaussian<quad>(4, 6, 2);
+  const auto t = multihead_forward(m, X, X);
+  const auto g = multihead_vjp(m, X, t, dY);
+  const auto f = [&](const Matrix<quad>& x) {
+    return quad(attend(m, x).cwiseProduct(dY).sum());
+  };
+  Matrix<quad> slope(4, 6);
+  for (Index k = 0; k < 24; ++k) {
+    Matrix<quad> E = Matrix<quad>::Zero(4, 6);
+    E.data()[k] = quad(0x1p-37);
+    slope.data()[k] = (f(X + E) - f(X - E)) / quad(0x1p-36);
+  }
+  verify(widest(g.X, slope), 1e-20);
+  const auto parts = multihead_vjp(m, X, X, t, dY);
+  refute(widest(parts.X, slope), 0.1);  // queries only
+  refute(widest(parts.C, slope), 0.1);  // keys and values only
+}
+// check the gradients of the heads
+BOOST_AUTO_TEST_CASE(sums_over_the_group) {
+  for (const Index G : {1, 2, 4}) {
+    const auto m = xavier<quad>({8, 4, G, 3, 2}, 5);
+    const Matrix<quad> X = gaussian<quad>(5, 8, 6);
+    const Matrix<quad> dY = gaussian<quad>(5, 8, 7);
+    const auto r = repeated(m, [&](Index h) { return h / m.group(); });
+    const auto g = multihead_vjp(m, X, multihead_forward(m, X, X), dY);
+    const auto s = multihead_vjp(r, X, multihead_forward(r, X, X), dY);
+    Matrix<quad> W = Matrix<quad>::Zero(8, 3 * G), U(8, 2 * G);
+    U.setZero();
+    for (Index h = 0; h < 4; ++h) {
+      const Index k = h / m.group();
+      W.middleCols(3 * k, 3) += s.weights.W_K.middleCols(3 * h, 3);
+      U.middleCols(2 * k, 2) += s.weights.W_V.middleCols(2 * h, 2);
+    }
+    verify(widest(g.weights.W_K, W) + widest(g.weights.W_V, U), 1e-30);
+    verify(widest(g.X, s.X) + widest(g.weights.W_Q, s.weights.W_Q), 1e-30);
+  }
+}
+// check the gradients of the heads
+BOOST_AUTO_TEST_CASE(conserved_by_gauge_freedom) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto m = xavier<quad>({6, 3, 3, 2, 4}, seed);
+    const Matrix<quad> X = gaussian<quad>(5, 6, seed + 1);
+    const Matrix<quad> dY = gaussian<quad>(5, 6, seed + 2);
+    const auto w = multihead_vjp(m, X, multihead_forward(m, X, X), dY).weights;
+    for (Index h = 0; h < 3; ++h) {
+      const auto q = [&](const Matrix<quad>& W) {
+        return Matrix<quad>(W.middleCols(2 * h, 2));
+      };
+      const auto v = [&](const Matrix<quad>& W) {
+        return Matrix<quad>(W.middleCols(4 * h, 4));
+      };
+      const auto o = [&](const Matrix<quad>& W) {
+        return Matrix<quad>(W.middleRows(4 * h, 4));
+      };
+      verify(widest(times(q(m.W_Q).transpose(), q(w.W_Q)),
+                    times(q(w.W_K).transpose(), q(m.W_K))), 1e-30);
+      verify(widest(times(v(w.W_V).transpose(), v(m.W_V)),
+                    times(o(m.W_O), o(w.W_O).transpose())), 1e-30);
+    }
+  }
+}
+// check the gradients of the heads
+BOOST_AUTO_TEST_CASE(each_head_as_alone) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto s = setting<quad>(seed);
+    const auto t = multihead_forward(s.m, s.X, s.C, s.bias);
+    const Index n = s.X.rows(), d = s.m.d_k(), v = s.m.d_v();
+    const Matrix<quad> dY = gaussian<quad>(n, t.Y.cols(), seed);
+    const Matrix<quad> dO = times(dY, s.m.W_O.transpose());
+    const auto g = multihead_vjp(s.m, s.X, s.C, t, dY);
+    const Matrix<quad> Q = project<quad>(s.X, s.m.W_Q, s.m.b_Q).mat();
+    const Matrix<quad> K = project<quad>(s.C, s.m.W_K, s.m.b_K).mat();
+    const Matrix<quad> V = project<quad>(s.C, s.m.W_V, s.m.b_V).mat();
+    for (Index h = 0; h < s.m.heads; ++h) {
+      const Index k = h / s.m.group();
+      AttentionInputs<quad> x{Q.middleCols(h * d, d), K.middleCols(k * d, d),
+                              V.middleCols(k * v, v)};
+      if (s.bias.size()) x.bias = s.bias;
+      const auto one = attention_vjp(x, {dO.middleCols(h * v, v)});
+      verify(widest(stacked(g.scores).middleRows(h * n, n), one.bias), 1e-30);
+      verify(widest(times(s.X.transpose(), one.Q),
+                    g.weights.W_Q.middleCols(h * d, d)), 1e-29);
+    }
+  }
+}
+// check the gradients of the heads
+BOOST_AUTO_TEST_CASE(batches_add_up) {
+  const auto m = xavier<double>({4, 2, 1}, 1);
+  std::vector<Matrix<double>> X, dY;
+  for (Index n = 0; n < 4; ++n) {
+    X.push_back(gaussian<double>(n, 4, 7));
+    dY.push_back(gaussian<double>(n, 4, 8));
+  }
+  const auto [w, dX] = multihead_batch_vjp(m, X, dY, true);
+  auto sum = zeros_like(m);
+  for (std::size_t b = 0; b < 4; ++b) {
+    const auto B = causal_bias<double>(Index(b), Index(b));
+    const auto t = multihead_forward(m, X[b], X[b], B);
+    const auto g = multihead_vjp(m, X[b], t, dY[b]);
+    for_each_weight([](auto, auto& a, const auto& c) { a += c; }, sum,
+                    g.weights);
+    verify((g.X - dX[b]).norm(), 0);
+  }
+  for_each_weight([](auto, const auto& a, const auto& c) {
+    verify((a - c).norm(), 0);
+  }, sum, w);
+}
+// check the edges of the gradients
+BOOST_AUTO_TEST_CASE(future_gets_no_gradient) {
+  const auto m = xavier<double>({6, 3}, 1);
+  const Matrix<double> X = gaussian<double>(7, 6, 3);
+  const auto t = multihead_forward(m, X, X, causal_bias<double>(7, 7));
+  for (Index n = 0; n <= 7; ++n) {
+    Matrix<double> dY = gaussian<double>(7, 6, 4);
+    dY.bottomRows(7 - n).setZero();
+    const auto g = multihead_vjp(m, X, t, dY);
+    verify(g.X.bottomRows(7 - n).cwiseAbs().sum(), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(nothing_seen_nothing_learned) {
+  const auto m = xavier<double>({6, 3, 0, 0, 0, 0, 0, true}, 1);
+  const Matrix<double> X = gaussian<double>(3, 6, 3), C(0, 6);
+  const auto t = multihead_forward(m, X, C);
+  const Matrix<double> dY = gaussian<double>(3, 6, 4);
+  const auto g = multihead_vjp(m, X, C, t, dY);
+  verify(g.X.cwiseAbs().sum() + g.weights.W_Q.cwiseAbs().sum() +
+             g.weights.W_O.cwiseAbs().sum(), 0);
+  verify((g.weights.b_O - dY.colwise().sum().transpose()).norm(), 0x1p-51);
+  BOOST_TEST(g.C.rows() == 0);
+}
+// check the edges of the gradients
+BOOST_AUTO_TEST_CASE(refuses_foreign_cotangents) {
+  const auto m = xavier<double>({4, 2}, 1);
+  const Matrix<double> X = gaussian<double>(3, 4, 1), Z = X.topRows(2);
+  const auto t = multihead_forward(m, X, X);
+  BOOST_CHECK_EXCEPTION(multihead_vjp(m, X, t, Z), std::invalid_argument,
+                        says("multihead_vjp: dY is 2x4 but Y is 3x4"));
+  BOOST_CHECK_EXCEPTION(multihead_vjp(m, Z, t, Z), std::invalid_argument,
+                        says("trace has weights 2x1x3x3"));
+  BOOST_CHECK_EXCEPTION(multihead_batch_vjp(m, {X}, {}),
+                        std::invalid_argument, says("1 sequences but 0"));
+}
+// check the answers about heads
+BOOST_AUTO_TEST_CASE(answer_key_bias) {
+  auto m = xavier<quad>({6, 3, 0, 0, 0, 0, 0, true}, 1);
+  const Matrix<quad> X = gaussian<quad>(5, 6, 2);
+  const Matrix<quad> Y = attend(m, X);
+  m.b_K = gaussian<quad>(6, 1, 3);
+  verify(widest(attend(m, X), Y), 1e-31);
+  m.b_V = gaussian<quad>(6, 1, 4);
+  const auto g = multihead_vjp(m, X, multihead_forward(m, X, X), Y).weights;
+  verify(widest(g.b_K, Matrix<quad>::Zero(6, 1)), 1e-31);
+  const Matrix<quad> e = Matrix<quad>::Ones(5, 1);
+  verify(widest(g.b_V, times(m.W_O, times(Y.transpose(), e))), 1e-30);
+  auto n = m;
+  n.b_O += times(m.W_O.transpose(), m.b_V);
+  n.b_V.setZero();
+  verify(widest(attend(n, X), attend(m, X)), 1e-31);
+}
+// check the answers about heads
+BOOST_AUTO_TEST_CASE(answer_bias_gradient) {
+  const auto m = xavier<quad>({4, 4, 2}, 1);
+  const Matrix<quad> X = gaussian<quad>(4, 4, 2), dY = gaussian<quad>(4, 4, 3);
+  const Matrix<quad> B = gaussian<quad>(4, 4, 4), D = gaussian<quad>(4, 4, 5);
+  const auto g = multihead_vjp(m, X, multihead_forward(m, X, X, B), dY);
+  Tensor<quad, up, up> e(2, 2);
+  e.values.setOnes();
+  const Matrix<quad> dB =
+      eq<R"(\bar B_{ij} = \bar S_{srij} e^{sr})">(g.scores, e).mat();
+  const auto f = [&](const Matrix<quad>& b) {
+    return quad(attend(m, X, X, b).cwiseProduct(dY).sum());
+  };
+  const quad h(0x1p-37);
+  const quad slope = (f(B + h * D) - f(B - h * D)) / (h + h);
+  verify(to_double(abs(slope - dB.cwiseProduct(D).sum())), 1e-19);
+}
+// check the answers about heads
+BOOST_AUTO_TEST_CASE(answer_gradient_flow) {
+  const auto m = xavier<quad>({5, 1}, 1);
+  const Matrix<quad> X = gaussian<quad>(4, 5, 2), dY = gaussian<quad>(4, 5, 3);
+  const auto g = multihead_vjp(m, X, multihead_forward(m, X, X), dY).weights;
+  const auto charge = [](const Matrix<quad>& Q, const Matrix<quad>& K) {
+    return Matrix<quad>(times(Q.transpose(), Q) - times(K.transpose(), K));
+  };
+  for (const double step : {1.0, 0.1, 1e-3}) {
+    const quad eta(step);
+    const Matrix<quad> change = charge(m.W_Q - eta * g.W_Q, m.W_K - eta * g.W_K)
+                                - charge(m.W_Q, m.W_K);
+    verify(widest(change, eta * eta * charge(g.W_Q, g.W_K)), 1e-29);
+  }
+}
+// check the answers about heads
+BOOST_AUTO_TEST_CASE(answer_cache) {
+  const auto m = xavier<quad>({8, 4, 1}, 1);
+  const Matrix<quad> X = gaussian<quad>(6, 8, 2);
+  const auto t = multihead_forward(m, X, X, causal_bias<quad>(6, 6));
+  verify(double(std::abs((t.K.values.size() + t.V.values.size()) / 6 - 4)), 0);
+  for (Index n = 1; n <= 6; ++n)
+    verify(widest(attend(m, X.row(n - 1), X.topRows(n)), t.Y.row(n - 1)),
+           1e-31);
+}
+// check the answers about heads
+/// Heads from..from + k - 1 of m, which has G = H and no biases.
+MultiHead<quad> cut(const MultiHead<quad>& m, Index from, Index k) {
+  const Index d = m.d_k(), v = m.d_v();
+  MultiHead<quad> c{k, k, {}, {}, {}, {}, {}, {}, {}, {}};
+  c.W_Q = m.W_Q.middleCols(from * d, k * d);
+  c.W_K = m.W_K.middleCols(from * d, k * d);
+  c.W_V = m.W_V.middleCols(from * v, k * v);
+  c.W_O = m.W_O.middleRows(from * v, k * v);
+  return c;
+}
+BOOST_AUTO_TEST_CASE(answer_pruning) {
+  const auto m = xavier<quad>({8, 4, 4, 2, 3}, 1);
+  const Matrix<quad> X = gaussian<quad>(5, 8, 2);
+  for (Index k = 1; k < 4; ++k)
+    verify(widest(attend(cut(m, 0, k), X) + attend(cut(m, k, 4 - k), X),
+                  attend(m, X)), 1e-31);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,497 @@
+// tests/multihead_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/multihead.hpp"
+using namespace attn;
+
+// measure the widest difference in quad
+Matrix<quad> times(const Matrix<quad>& a, const Matrix<quad>& b) {
+  return a.lazyProduct(b);
+}
+double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
+  return a.size() == 0 ? 0.0 : to_double((a - b).cwiseAbs().maxCoeff());
+}
+// write multi-head attention head by head
+/// Y of the definition, one head after the other; KV head h / R.
+Matrix<quad> printed(const MultiHead<quad>& m, const Matrix<quad>& X,
+                     const Matrix<quad>& C, const Matrix<quad>& bias) {
+  Matrix<quad> Y = Matrix<quad>::Zero(X.rows(), m.W_O.cols());
+  for (Index h = 0; h < m.heads; ++h) {
+    const Index s = h * m.kv_heads / m.heads, k = m.d_k(), v = m.d_v();
+    Matrix<quad> Q = times(X, m.W_Q.middleCols(h * k, k));
+    Matrix<quad> K = times(C, m.W_K.middleCols(s * k, k));
+    Matrix<quad> V = times(C, m.W_V.middleCols(s * v, v));
+    if (m.b_Q.size()) Q.rowwise() += m.b_Q.segment(h * k, k).transpose();
+    if (m.b_K.size()) K.rowwise() += m.b_K.segment(s * k, k).transpose();
+    if (m.b_V.size()) V.rowwise() += m.b_V.segment(s * v, v).transpose();
+    Matrix<quad> w = times(Q, K.transpose()) / sqrt(quad(double(k)));
+    if (bias.size()) w += bias;
+    w = w.array().exp();
+    for (Index i = 0; i < w.rows(); ++i) w.row(i) /= quad(w.row(i).sum());
+    Y += times(times(w, V), m.W_O.middleRows(h * v, v));
+  }
+  if (m.b_O.size()) Y.rowwise() += m.b_O.transpose();
+  return Y;
+}
+// draw modules and inputs for the checks
+/// A module with its inputs, context and causal bias, all from one seed.
+template <class S>
+struct Setting {
+  MultiHead<S> m;
+  Matrix<S> X, C, bias;
+};
+template <class S>
+Setting<S> setting(std::uint64_t seed) {
+  const Index k = Index(seed % 6);
+  const HeadShape shapes[] = {{6, 2}, {5, 1, 1, 3, 2, 4, 7, true},
+      {8, 4, 2, 3, 5, 6, 3, true}, {6, 6, 1, 2, 1, 6, 6, true},
+      {4, 3, 3, 1, 2, 4, 4}, {7, 4, 2, 2, 3, 7, 7}};
+  const Index n = Index(1 + seed % 5), c = n + Index(seed % 3);
+  Setting<double> s;
+  s.m = xavier<double>(shapes[k], 10 * seed);
+  for_each_weight([&](std::string name, auto& w) {
+    if (name[0] == 'b') w = 0.5 * gaussian<double>(w.size(), 1, seed + 5);
+  }, s.m);
+  s.X = gaussian<double>(n, s.m.W_Q.rows(), seed + 6);
+  s.C = gaussian<double>(c, s.m.W_K.rows(), seed + 7);
+  if (seed % 2) s.bias = causal_bias<double>(n, c);
+  return {lifted<S>(s.m), lift<S>(s.X), lift<S>(s.C), lift<S>(s.bias)};
+}
+BOOST_AUTO_TEST_SUITE(multihead)
+// check the forward pass
+BOOST_AUTO_TEST_CASE(printed_definition) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto s = setting<quad>(seed);
+    verify(widest(attend(s.m, s.X, s.C, s.bias),
+                  printed(s.m, s.X, s.C, s.bias)), 1e-30);
+  }
+}
+// check the forward pass
+BOOST_AUTO_TEST_CASE(one_head_is_attention) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index n = Index(1 + seed % 4), d = 3;
+    MultiHead<quad> m = xavier<quad>({d, 1}, seed);
+    for_each_weight([](std::string name, auto& w) {
+      if (name[0] == 'W') w.setIdentity();
+    }, m);
+    const Matrix<quad> X = gaussian<quad>(n, d, seed);
+    const Matrix<quad> C = gaussian<quad>(5, d, seed + 50);
+    const Matrix<quad> S = times(X, C.transpose()) / sqrt(quad(3));
+    verify(widest(attend(m, X, C), times(attn::gibbs(S), C)), 1e-31);
+  }
+}
+// check the fused forms exactly
+BOOST_AUTO_TEST_CASE(fused_equals_per_head) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index n = Index(seed % 4), H = Index(1 + seed % 3);
+    const Matrix<Fp> X = gaussian<Fp>(n, 5, seed);
+    const Matrix<Fp> W = gaussian<Fp>(5, H * 2, seed + 30);
+    const auto w = regroup<dn, up, up>(Tensor<Fp, dn, up>(W), {5, H, 2});
+    const auto Q = eq<"Q^{i(h)a} = X^{im} W_m{}^{(h)a}">(  // eq:none
+        view<up, up>(X), w);
+    verify_exact(project<Fp>(X, W, Vector<Fp>()),
+                 regroup<up, up>(Q, {n, H * 2}), 2);
+  }
+}
+BOOST_AUTO_TEST_CASE(concatenation_is_a_sum) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index n = Index(seed % 4), H = Index(1 + seed % 3);
+    const Matrix<Fp> O = gaussian<Fp>(n, H * 4, seed);
+    const Matrix<Fp> W = gaussian<Fp>(H * 4, 5, seed + 30);
+    const auto Y = eq<"Y^{in} = O^{ihc} W_{hc}{}^n">(
+        regroup<up, up, up>(Tensor<Fp, up, up>(O), {n, H, 4}),
+        regroup<dn, dn, up>(Tensor<Fp, dn, up>(W), {H, 4, 5}));
+    verify_exact(project<Fp>(O, W, Vector<Fp>()), Y, 2);
+  }
+}
+// write attention with repeated keys
+/// Ordinary attention whose head h has the keys and values of head of(h).
+template <class S, class F>
+MultiHead<S> repeated(const MultiHead<S>& m, F of) {
+  MultiHead<S> r = m;
+  r.kv_heads = m.heads;
+  r.W_K.resize(m.W_K.rows(), m.heads * m.d_k());
+  r.W_V.resize(m.W_V.rows(), m.heads * m.d_v());
+  for (Index h = 0; h < m.heads; ++h) {
+    r.W_K.middleCols(h * m.d_k(), m.d_k()) =
+        m.W_K.middleCols(of(h) * m.d_k(), m.d_k());
+    r.W_V.middleCols(h * m.d_v(), m.d_v()) =
+        m.W_V.middleCols(of(h) * m.d_v(), m.d_v());
+  }
+  return r;
+}
+// check shared keys against repeated ones
+BOOST_AUTO_TEST_CASE(grouped_is_repeated) {
+  for (const Index G : {1, 2, 4, 8}) {
+    const auto m = xavier<quad>({16, 8, G, 3, 2}, 5);
+    const Matrix<quad> X = gaussian<quad>(5, 16, 6);
+    const Matrix<quad> Y = attend(m, X);
+    const auto block = repeated(m, [&](Index h) { return h / (8 / G); });
+    const auto tile = repeated(m, [&](Index h) { return h % G; });
+    verify(widest(Y, attend(block, X)), 1e-31);
+    if (1 < G && G < 8) refute(widest(Y, attend(tile, X)), 0.1);
+  }
+}
+// check the symmetries of the heads
+BOOST_AUTO_TEST_CASE(heads_may_be_renumbered) {
+  const auto m = xavier<quad>({6, 3}, 1);
+  const Matrix<quad> X = gaussian<quad>(4, 6, 2);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto pi = permutation(3, seed);
+    MultiHead<quad> p = m;
+    for (Index h = 0; h < 3; ++h) {
+      const Index from = 2 * pi[std::size_t(h)];
+      p.W_Q.middleCols(2 * h, 2) = m.W_Q.middleCols(from, 2);
+      p.W_K.middleCols(2 * h, 2) = m.W_K.middleCols(from, 2);
+      p.W_V.middleCols(2 * h, 2) = m.W_V.middleCols(from, 2);
+      p.W_O.middleRows(2 * h, 2) = m.W_O.middleRows(from, 2);
+    }
+    verify(widest(attend(p, X), attend(m, X)), 1e-31);
+  }
+}
+// check the symmetries of the heads
+BOOST_AUTO_TEST_CASE(positions_may_be_permuted) {
+  const auto m = xavier<quad>({6, 3}, 1);
+  const Matrix<quad> X = gaussian<quad>(5, 6, 2);
+  const Matrix<quad> Y = attend(m, X);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto pi = permutation(5, seed);
+    Matrix<quad> P = Matrix<quad>::Zero(5, 5);
+    for (Index i = 0; i < 5; ++i) P(i, pi[std::size_t(i)]) = quad(1);
+    const Matrix<quad> PX = times(P, X);
+    verify(widest(attend(m, X, PX), Y), 1e-31);
+    verify(widest(attend(m, PX), times(P, Y)), 1e-31);
+  }
+}
+// check the causal bias
+BOOST_AUTO_TEST_CASE(future_is_not_seen) {
+  const auto m = xavier<double>({6, 3}, 1);
+  const Matrix<double> B = causal_bias<double>(7, 7);
+  const Matrix<double> X = gaussian<double>(7, 6, 3);
+  const Matrix<double> Y = attend(m, X, X, B);
+  for (Index t = 1; t < 7; ++t) {
+    Matrix<double> Z = X;
+    Z.bottomRows(7 - t) = 1e6 * gaussian<double>(7 - t, 6, 9);
+    verify((attend(m, Z, Z, B) - Y).topRows(t).cwiseAbs().maxCoeff(), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(last_queries_see_the_cache) {
+  const auto m = xavier<quad>({6, 3}, 1);
+  const Matrix<quad> X = gaussian<quad>(7, 6, 3);
+  const Matrix<quad> Y = attend(m, X, X, causal_bias<quad>(7, 7));
+  for (Index n = 0; n <= 7; ++n)
+    verify(widest(attend(m, X.bottomRows(n), X, causal_bias<quad>(n, 7)),
+                  Y.bottomRows(n)), 1e-31);
+}
+// check the causal bias
+BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
+  auto m = xavier<double>({6, 3, 0, 0, 0, 0, 0, true}, 1);
+  m.b_O.setLinSpaced(1, 6);
+  const Matrix<double> X = gaussian<double>(5, 6, 3);
+  const Matrix<double> Y =
+      attend(m, X, X.topRows(2), causal_bias<double>(5, 2));
+  for (Index i = 0; i < 3; ++i)
+    verify((Y.row(i) - m.b_O.transpose()).cwiseAbs().maxCoeff(), 0);
+  BOOST_TEST(!Y.hasNaN());
+  verify((attend(m, X, X.topRows(0)).rowwise() - m.b_O.transpose()).norm(),
+         0);
+}
+// check the edges of the forward pass
+BOOST_AUTO_TEST_CASE(takes_any_rows) {
+  const auto m = xavier<double>({4, 2}, 1);
+  const Matrix<double> X = gaussian<double>(9, 8, 3);
+  const Matrix<double> part = X.block(2, 3, 5, 4);
+  const Eigen::MatrixXd columns = part;
+  const Matrix<double> Y = attend(m, part);
+  verify((attend(m, X.block(2, 3, 5, 4)) - Y).norm(), 0);
+  verify((attend(m, columns) - Y).norm(), 0);
+  verify((attend(m, 2 * part) - attend(m, part + part)).norm(), 0);
+  BOOST_TEST(attend(m, X.topLeftCorner(0, 4)).rows() == 0);
+}
+BOOST_AUTO_TEST_CASE(nan_stays_where_it_was) {
+  const auto m = xavier<double>({4, 2}, 1);
+  Matrix<double> X = gaussian<double>(4, 4, 3);
+  const Matrix<double> Y = attend(m, X);
+  const Matrix<double> C = X;
+  X(2, 1) = std::numeric_limits<double>::quiet_NaN();
+  const Matrix<double> Z = attend(m, X, C);
+  BOOST_TEST(Z.row(2).array().isNaN().all());
+  verify((Z - Y).topRows(2).norm() + (Z - Y).row(3).norm(), 0);
+  Matrix<double> B = Matrix<double>::Zero(4, 4);
+  B.row(2).setConstant(-std::numeric_limits<double>::infinity());
+  verify(attend(m, X, C, B).row(2).norm(), 0);
+}
+// check the edges of the forward pass
+BOOST_AUTO_TEST_CASE(batch_of_unequal_lengths) {
+  const auto m = xavier<double>({4, 2}, 1);
+  std::vector<Matrix<double>> X;
+  for (Index n = 0; n < 4; ++n) X.push_back(gaussian<double>(n, 4, 7));
+  const auto Y = multihead_batch(m, X), Z = multihead_batch(m, X, true);
+  for (std::size_t b = 0; b < 4; ++b) {
+    const Index n = Index(b);
+    verify((Y[b] - attend(m, X[b])).norm(), 0);
+    verify((Z[b] - attend(m, X[b], X[b], causal_bias<double>(n, n)))
+               .norm(), 0);
+  }
+}
+// check what the heads refuse
+BOOST_AUTO_TEST_CASE(refuses_odd_heads) {
+  const auto bad = [](const HeadShape& s, const char* words) {
+    BOOST_CHECK_EXCEPTION(xavier<double>(s, 1), std::invalid_argument,
+                          says(words));
+  };
+  bad({10, 3}, "3 heads do not divide d_model = 10");
+  bad({8, 4, 3}, "3 kv_heads do not divide 4 heads");
+  bad({0, 1}, "must be positive");
+  bad({4, 2, 1, -1}, "negative");
+  BOOST_TEST(xavier<double>({10, 3, 0, 4}, 1).W_Q.cols() == 12);
+}
+// check what the heads refuse
+BOOST_AUTO_TEST_CASE(refuses_shapes_that_do_not_fit) {
+  const auto m = xavier<double>({4, 2}, 1);
+  const Matrix<double> X = gaussian<double>(3, 4, 1), W = X.leftCols(2);
+  const auto bad = [&](const MultiHead<double>& w, const Matrix<double>& x,
+                       const Matrix<double>& c, const Matrix<double>& b,
+                       const char* words) {
+    BOOST_CHECK_EXCEPTION(attend(w, x, c, b), std::invalid_argument,
+                          says(words));
+  };
+  bad(m, W, X, {}, "multihead_forward: X is 3x2 but W_Q is 4x4");
+  bad(m, X, W, {}, "context is 3x2 but W_K is 4x4");
+  bad(m, X, X, W, "bias is 3x2 but scores are 3x3");
+  MultiHead<double> n = m;
+  n.W_O = W;
+  bad(n, X, X, {}, "W_O is 3x2");
+  n = m, n.b_K = Vector<double>::Zero(3);
+  bad(n, X, X, {}, "bias is not as long");
+  n = m, n.kv_heads = 1;
+  bad(n, X, X, {}, "for 2 and 1 heads");
+}
+// check the counts and the draws
+BOOST_AUTO_TEST_CASE(parameter_count) {
+  const auto gap = [](const HeadShape& shape, Index formula) {
+    const auto m = xavier<double>(shape, 1);
+    verify(double(std::abs(attn::parameter_count(m) - formula)), 0);
+  };
+  for (const Index H : {1, 2, 4, 8, 16}) gap({64, H}, 4 * 64 * 64);
+  gap({64, 8, 1}, 2 * 64 * 64 + 2 * 64 * 8);
+  gap({5, 3, 1, 2, 4, 7, 6, true}, 5 * 6 + 7 * (2 + 4) + 12 * 6 + 6 + 6 + 6);
+  gap({6, 4, 2, 3, 1}, 6 * 12 + 6 * 2 * (3 + 1) + 4 * 1 * 6);
+}
+BOOST_AUTO_TEST_CASE(xavier_variance) {
+  const auto m = xavier<double>({64, 4, 2, 12, 8, 32, 16}, 3);
+  const auto off = [](const Matrix<double>& W, double fans) {
+    const double N = double(W.size());
+    verify(std::abs(W.squaredNorm() / N * fans / 2 - 1), 5 * std::sqrt(2 / N));
+    verify(std::abs(W.mean()), 5 * std::sqrt(2 / fans / N));
+  };
+  off(m.W_Q, 64 + 48);
+  off(m.W_K, 32 + 48);
+  off(m.W_V, 32 + 32);
+  off(m.W_O, 32 + 16);
+}
+// check the counts and the draws
+BOOST_AUTO_TEST_CASE(xavier_is_one_draw_for_all) {
+  const HeadShape s{8, 2, 1};
+  const auto a = xavier<double>(s, 4), b = xavier<double>(s, 5);
+  for_each_weight([](auto, const auto& x, const auto& f, const auto& q) {
+    verify(double((x.template cast<float>() - f).norm()), 0);
+    verify(to_double((lift<quad>(x) - q).norm()), 0);
+  }, a, xavier<float>(s, 4), xavier<quad>(s, 4));
+  refute((a.W_Q - b.W_Q).norm(), 1);
+  refute((a.W_Q - a.W_K.replicate(1, 2)).norm(), 1);
+}
+// check the counts and the draws
+BOOST_AUTO_TEST_CASE(xavier_scores) {
+  auto m = xavier<double>({64, 8}, 3);
+  const Matrix<double> X = gaussian<double>(200, 64, 4);
+  const auto spread = [&] {
+    const auto t = multihead_forward(m, X, X);
+    return std::sqrt(t.scores.values.squaredNorm() /
+                     double(t.scores.values.size()));
+  };
+  const double fused = spread();
+  fact("fused", fused);
+  m.W_Q *= std::sqrt(128.0 / 72);
+  m.W_K *= std::sqrt(128.0 / 72);
+  fact("per_head", spread());
+  verify(std::abs(fused - 1), 0.1);
+  refute(spread() - 1, 0.6);
+}
+// check the form of a head
+/// Numbers of positive and negative eigenvalues of the symmetric part.
+std::array<Index, 2> inertia(const Matrix<quad>& M) {
+  const Matrix<quad> sym = (M + M.transpose()) / quad(2);
+  const Eigen::SelfAdjointEigenSolver<Matrix<quad>> eigen(
+      sym, Eigen::EigenvaluesOnly);
+  const auto& v = eigen.eigenvalues().array();
+  return {(v > quad(1e-20)).count(), (v < quad(-1e-20)).count()};
+}
+BOOST_AUTO_TEST_CASE(signature_of_a_head) {
+  const auto m = xavier<quad>({64, 4}, 1);
+  for (Index h = 0; h < 2; ++h) {
+    const Matrix<quad> M = implicit_form(m, h);
+    const auto [positive, negative] = inertia(M);
+    verify(double(std::abs(positive - 16) + std::abs(negative - 16)), 0);
+    const Matrix<quad> anti = (M - M.transpose()) / quad(2);
+    if (h == 0) fact("share", to_double(anti.norm() / M.norm()));
+  }
+  for (const Index d : {1, 2, 3, 4}) {
+    const auto small = xavier<quad>({8, 1, 1, d}, std::uint64_t(d));
+    const auto [positive, negative] = inertia(implicit_form(small, 0));
+    verify(double(std::abs(positive - d) + std::abs(negative - d)), 0);
+  }
+}
+// check the form of a head
+BOOST_AUTO_TEST_CASE(tied_projections) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    auto m = xavier<quad>({8, 2}, seed);
+    m.W_K = m.W_Q;
+    const auto [positive, negative] = inertia(implicit_form(m, 1));
+    verify(double(std::abs(positive - 4) + negative), 0);
+  }
+}
+// check the form of a head
+BOOST_AUTO_TEST_CASE(antisymmetric_share) {
+  const Index draws = 200, D = 12, d = 3;
+  Vector<double> whole(draws), anti(draws);
+  for (Index k = 0; k < draws; ++k) {
+    const Matrix<double> M =
+        gaussian<double>(D, d, std::uint64_t(2 * k)) *
+        gaussian<double>(D, d, std::uint64_t(2 * k + 1)).transpose();
+    whole(k) = M.squaredNorm();
+    anti(k) = (M - M.transpose()).squaredNorm() / 4;
+  }
+  const auto within = [&](const Vector<double>& x, double mean) {
+    const double var = (x.array() - x.mean()).square().sum() / 199;
+    verify(std::abs(x.mean() / mean - 1),
+           5 * std::sqrt(var / double(draws)) / mean);
+  };
+  within(whole, 12 * 12 * 3);
+  within(anti, 12 * 11 * 3 / 2.0);
+}
+// check the form of a head
+BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto s = setting<quad>(seed);
+    s.m.b_Q.setZero(), s.m.b_K.setZero();
+    const auto t = multihead_forward(s.m, s.X, s.C);
+    for (Index h = 0; h < s.m.heads; ++h)
+      verify(widest(stacked(t.scores).middleRows(h * s.X.rows(), s.X.rows()),
+                    times(times(s.X, implicit_form(s.m, h)),
+                          s.C.transpose())), 1e-30);
+  }
+  BOOST_CHECK_EXCEPTION(implicit_form(xavier<double>({4, 2}, 1), 2),
+                        std::invalid_argument, says("no head 2 of 2"));
+}
+// check what weights cannot be told apart
+/// Rank over the field, by elimination.
+Index exact_rank(Matrix<Fp> M) {
+  Index rank = 0;
+  for (Index c = 0; c < M.cols() && rank < M.rows(); ++c) {
+    Index pivot = rank;
+    while (pivot < M.rows() && M(pivot, c) == Fp(0)) ++pivot;
+    if (pivot == M.rows()) continue;
+    M.row(pivot).swap(M.row(rank));
+    for (Index i = rank + 1; i < M.rows(); ++i) {
+      const Fp f = M(i, c) / M(rank, c);
+      for (Index j = c; j < M.cols(); ++j) M(i, j) -= f * M(rank, j);
+    }
+    ++rank;
+  }
+  return rank;
+}
+// check what weights cannot be told apart
+BOOST_AUTO_TEST_CASE(effective_parameters) {
+  for (const Index D : {3, 4, 5})
+    for (Index d = 1; d <= D; ++d) {
+      const Matrix<Fp> U = gaussian<Fp>(D, d, 1), W = gaussian<Fp>(D, d, 2);
+      Matrix<Fp> J(2 * D * d, D * D);
+      for (Index k = 0; k < 2 * D * d; ++k) {
+        Matrix<Fp> E = Matrix<Fp>::Zero(D, d);
+        E(k % (D * d) / d, k % d) = Fp(1);
+        const Matrix<Fp> dM = k < D * d ? Matrix<Fp>(E * W.transpose())
+                                        : Matrix<Fp>(U * E.transpose());
+        J.row(k) = dM.reshaped<Eigen::RowMajor>().transpose();
+      }
+      verify(double(std::abs(exact_rank(J) - d * (2 * D - d))), 0);
+    }
+}
+BOOST_AUTO_TEST_CASE(ranks_of_the_parts) {
+  for (Index d = 1; d <= 4; ++d) {
+    const Matrix<Fp> U = gaussian<Fp>(8, d, 3), W = gaussian<Fp>(8, d, 4);
+    const Matrix<Fp> M = U * W.transpose(), N = M.transpose();
+    verify(double(std::abs(exact_rank(M) - d)), 0);
+    verify(double(std::abs(exact_rank(M + N) - 2 * d)), 0);
+    verify(double(std::abs(exact_rank(M - N) - 2 * d)), 0);
+  }
+}
+// check what weights cannot be told apart
+BOOST_AUTO_TEST_CASE(gauge_of_a_head) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto m = xavier<quad>({6, 2, 2, 3, 4}, seed);
+    auto w = m;
+    for (Index h = 0; h < 2; ++h) {
+      const Matrix<quad> P = gaussian<quad>(3, 3, seed + 20);
+      const Matrix<quad> R = gaussian<quad>(4, 4, seed + 40);
+      w.W_Q.middleCols(3 * h, 3) = times(m.W_Q.middleCols(3 * h, 3), P);
+      w.W_K.middleCols(3 * h, 3) =
+          times(m.W_K.middleCols(3 * h, 3), P.inverse().transpose());
+      w.W_V.middleCols(4 * h, 4) = times(m.W_V.middleCols(4 * h, 4), R);
+      w.W_O.middleRows(4 * h, 4) =
+          times(R.inverse(), m.W_O.middleRows(4 * h, 4));
+    }
+    const Matrix<quad> X = gaussian<quad>(5, 6, seed);
+    verify(widest(attend(w, X), attend(m, X)), 1e-28);
+  }
+}
+// check errata about the heads
+BOOST_AUTO_TEST_CASE(projections_of_one_symbol) {
+  const Index d = 4;  // D = d_k, or the printed form has no meaning at all
+  const Matrix<quad> X = gaussian<quad>(3, d, 1);
+  const Matrix<quad> W = gaussian<quad>(d, 2 * d, 2);
+  Matrix<quad> Q = X;
+  for (Index h = 0; h < 2; ++h) Q = times(Q, W.middleCols(h * d, d));
+  const Matrix<quad> truth = project<quad>(X, W, Vector<quad>()).mat();
+  refute(widest(Q, truth.rightCols(d)), 0.1);
+  verify(widest(times(X, W.rightCols(d)), truth.rightCols(d)), 1e-31);
+}
+// check errata about the heads
+BOOST_AUTO_TEST_CASE(count_of_the_table) {
+  const auto m = xavier<double>({10, 3, 3, 3, 3}, 1);
+  const Index printed = 4 * 10 * 10, actual = attn::parameter_count(m);
+  fact("printed", printed);
+  fact("true", actual);
+  refute(double(printed - actual), 1);
+  verify(double(std::abs(actual - (2 * 10 * 3 * 3 + 2 * 10 * 3 * 3))), 0);
+}
+// check errata about the heads
+BOOST_AUTO_TEST_CASE(form_is_no_metric) {
+  const auto m = xavier<double>({64, 4}, 1);
+  const Matrix<double> M = implicit_form(m, 0);
+  const Matrix<double> sym = (M + M.transpose()) / 2, anti = M - sym;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(sym);
+  const auto& v = eigen.eigenvalues();
+  fact("negative", (v.array() < -1e-10).count());
+  fact("share", anti.norm() / M.norm());
+  refute(-v(0), 0.1);                 // not positive
+  refute(anti.norm() / M.norm(), 0.6);  // not symmetric
+  const double zero = v.segment(16, 32).cwiseAbs().maxCoeff();
+  verify(zero, 1e-13 * v(63));        // rank 32 of 64
+}
+// check the answer about signatures
+BOOST_AUTO_TEST_CASE(answer_signature) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    auto m = xavier<quad>({6, 2}, seed);
+    const Matrix<quad> R = gaussian<quad>(3, 3, seed);
+    const Matrix<quad> skew = R - R.transpose();
+    const Matrix<quad> P = times(R, R.transpose());
+    m.W_K.leftCols(3) = times(m.W_Q.leftCols(3), P + skew);
+    m.W_K.rightCols(3) = times(m.W_Q.rightCols(3), skew - P);
+    const auto plus = inertia(implicit_form(m, 0));
+    const auto minus = inertia(implicit_form(m, 1));
+    verify(double(std::abs(plus[0] - 3) + plus[1]), 0);
+    verify(double(std::abs(minus[1] - 3) + minus[0]), 0);
+  }
+}
+BOOST_AUTO_TEST_SUITE_END()
