@@ -31,7 +31,11 @@ function back(f, n) {
   return stay[f, n] != "here" && (stay[f, n] == "later" || plumbing[f, n] || place[of[f, n]] == "back") }
 # The text is held back a chapter at a time: where a chunk has gone to the back its
 # mark runs on from the sentence that led to it, and a short paragraph goes on.
-function text(s) { held[++lines] = s }
+function text(s,   m) {
+  held[++lines] = s; if (!quiet(s)) spoken = 1
+  if (match(s, /\\moddef\{(.*)~\{\\nwtagstyle/, m)) shown = m[1]
+  if (s ~ /\\nwendcode\{\}/) { marked = shown; spoken = 0 } }
+function quiet(s) { return s ~ /^(%|\\print(later|here)|\\nwbegindocs\{[0-9]+\}(\\nwdocspar)?|\\nwenddocs\{\})?$/ }
 function flush(   i) { for (i = 1; i <= lines; i++) print held[i] > body; lines = 0; joining = 0 }
 function structure(s) { return s ~ /^\\(chapter|section|subsection|paragraph|bookfig|begin|end|label|item|\[|\])/ || s ~ /\\(nwbegincode|codeequation|end\{[a-z*]+\}|\])/ }
 function so_far(   i, n) {        # characters of the paragraph that the last line belongs to
@@ -42,16 +46,29 @@ function part(before,   n, p, i, l) {   # equations that the text never names go
   for (i = 2; i <= n; i++) if (p[i] ~ /^eq:code-/ && !((l = substr(p[i], 1, index(p[i], "}") - 1)) in intext)) unnamed = unnamed "\\codeequation{" p[i]; else named = named "\\codeequation{" p[i] }
 function mark(before, s,   i, name) {   # before may hold the displays of equations
   part(before); name = s; sub(/~\{.*/, "", name)
-  if (joining && name == marked && named == "") { text("%"); return }   # it goes on, and so does its mark
+  if (!spoken && name == marked && named == "") { text("%"); return }   # it goes on, and so does its mark
   marked = name
-  for (i = lines; i > 0 && held[i] ~ /^(%|\\print(later|here))?$/; i--) held[i] = "%"
+  for (i = lines; i > 0 && quiet(held[i]); i--) held[i] = "%"
+  moved = 0; i = above_display(above_floats(i))
   match(s, /\\subpageref\{[^}]*\}/)
-  if (held[i] ~ /^\\end\{(erratum|proof|remark|example)\}/ && named == "") {   # no line for a mark alone
-    sub(/^/, "\\codemark{" substr(s, RSTART, RLENGTH) "}", held[i]); text("%"); return }
-  text("\\codemark{" substr(s, RSTART, RLENGTH) "}" named (named != "" ? "\\eqalone%" : "%")); joining = lines }
+  s = "\\codemark{" substr(s, RSTART, RLENGTH) "}"
+  if (held[i] ~ /^(\\codemark.*)?\\end\{(erratum|proof|remark|example)\}/ && named == "") {   # no line for a mark alone
+    sub(/\\end\{/, s "\\end{", held[i]); text("%") }
+  else if (i < lines && held[i] !~ /^\\/ && held[i] != "" && named == "" && moved) { held[i] = held[i] s "%"; text("%") }
+  else { text(s named (named != "" ? "\\eqalone%" : "%")); joining = lines }
+  spoken = 0 }
+function above_display(i,   j) {  # nor does a mark stand alone below a formula
+  if (held[i] !~ /(^|[^\\])\\\]$|\\end\{(equation|align|gather|multline)\*?\}$/) return i
+  for (j = i; j > 0 && held[j] !~ /^ *(\\\[|\\begin\{(equation|align|gather|multline))/; j--) {}
+  moved = 1; return j - 1 }
+function above_floats(i,   j) {   # figures and tables may stand between a sentence and its code
+  for (j = i; j > 0 && held[j] != ""; j--) {}
+  if (held[j + 1] !~ /^\\(bookfig|begin\{(table|figure)\})/) return i
+  while (j > 0 && held[j] == "") j--
+  moved = 1
+  return above_floats(j) }
 function join(s) {                # s follows a mark: on with the paragraph?
-  if (s == "" || s == "%") { text("%"); return }
-  if (sub(/^\\nwbegindocs\{[0-9]+\}\\nwdocspar$/, "%", s)) { text(s); return }
+  if (quiet(s)) { text("%"); return }
   if (structure(s) || so_far() > 900) sub(/%$/, "\\par", held[joining])
   sub(/^\\nwbegindocs\{[0-9]+\}/, "", s)
   joining = 0; text(s) }
