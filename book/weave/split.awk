@@ -51,8 +51,8 @@ function mark(before, s,   i, name) {   # before may hold the displays of equati
   for (i = lines; i > 0 && quiet(held[i]); i--) held[i] = "%"
   moved = 0; i = above_display(above_floats(i))
   match(s, /\\subpageref\{[^}]*\}/)
-  s = "\\codemark{" substr(s, RSTART, RLENGTH) "}"
-  if (held[i] ~ /^(\\codemark.*)?\\end\{(erratum|proof|remark|example)\}/ && named == "") {   # no line for a mark alone
+  s = (spoken ? "" : "\\allowbreak") "\\codemark{" substr(s, RSTART, RLENGTH) "}"
+  if (held[i] ~ /^(\\(allowbreak|codemark).*)?\\end\{(erratum|proof|remark|example)\}/ && named == "") {   # no line for a mark alone
     sub(/\\end\{/, s "\\end{", held[i]); text("%") }
   else if (i < lines && held[i] !~ /^\\/ && held[i] != "" && named == "" && moved) { held[i] = held[i] s "%"; text("%") }
   else { text(s named (named != "" ? "\\eqalone%" : "%")); joining = lines }
