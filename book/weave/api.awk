@@ -5,7 +5,7 @@
 FNR == NR && FILENAME !~ /\.hpp$/ { defined[$1] = 1; next }
 FNR == 1 { group = 0; delete known; depth = doc = inside = skip = 0; head = ""; file = FILENAME; line = 0 }
 /^#line / { line = $2 - 1; file = $3; gsub(/"/, "", file); next }
-{ line++; s = $0; sub(/[ \t]*\/\/([^\/].*)?$/, "", s) }
+{ line++; s = $0; sub(/[ \t]*\/\/([^\/].*)?$/, "", s); gsub(/= *\{\}/, "= 0", s) }
 /^namespace (attn )?detail/ || /^namespace attn::detail/ { skip = 1 }
 /^}.*namespace (attn::)?detail/ { skip = 0; doc = 0; next }
 /^(inline )?namespace attn/ { inside = 1; next }
@@ -13,7 +13,7 @@ FNR == 1 { group = 0; delete known; depth = doc = inside = skip = 0; head = ""; 
 !inside || skip { next }
 /^ *\/\/\// { doc = 1; next }
 /^[ \t]*$/ { if (head == "") group = 0; next }
-/^#/ { next }
+/^#/ || /^ *requires requires.*\{.*\}$/ { next }
 { if (head == "" && depth == 0) { start = line; startfile = file; documented = doc || group; group = documented; doc = 0 }
   if (depth == 0) head = head " " s
   n = s; gsub(/"([^"\\]|\\.)*"/, "", n); gsub(/'[^']*'/, "", n)

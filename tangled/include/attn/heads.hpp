@@ -11,6 +11,8 @@
 
 namespace attn {
 // refuse weights that are no heads
+/// Rows of A per head; throws std::invalid_argument, in the name of f, unless
+/// heads divides them, std::domain_error unless they are distributions.
 template <class S>
 Index queries_per_head(const char* f, const ScoreRows<S>& A, Index heads) {
   require(heads > 0 && A.rows() % heads == 0, f, ": A has ", A.rows(),

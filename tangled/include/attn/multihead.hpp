@@ -127,6 +127,8 @@ MultiHead<S> xavier(const HeadShape& shape, std::uint64_t seed) {
   return m;
 }
 // refuse weights that contradict each other
+/// Throws std::invalid_argument, in the name of f, unless the weights' own
+/// shapes fit each other.
 template <class S>
 void require_weights(const char* f, const MultiHead<S>& m) {
   require(m.heads > 0 && m.kv_heads > 0 && m.heads % m.kv_heads == 0, f,
@@ -191,6 +193,8 @@ auto stacked(T& x) {
   return Eigen::Map<M>(x.values.data(), rows, x.dim.back());
 }
 // refuse inputs that do not fit the weights
+/// Throws std::invalid_argument, in the name of f, unless X (n_q x D), the
+/// context C and the bias fit the weights.
 template <class S>
 void require_multihead(const char* f, const MultiHead<S>& m,
                        const ScoreRows<S>& X, const ScoreRows<S>& C,
@@ -324,6 +328,8 @@ M zeros_like(M m) {
   return m;
 }
 
+/// Throws std::invalid_argument, in the name of f, unless the trace t
+/// belongs to these inputs and dY has the shape of the output.
 template <class S>
 void require_cotangent(const char* f, const MultiHead<S>& m,
                        const ScoreRows<S>& X, const ScoreRows<S>& C,

@@ -31,6 +31,8 @@ inline std::string hex16(std::uint64_t h) {
   return s;
 }
 // refuse a damaged file
+/// Throws std::invalid_argument, naming the file, unless text ends with its
+/// own checksum.
 inline void require_checksum(std::string_view text, const std::string& name) {
   const std::size_t at = text.rfind("checksum ");
   require(at != std::string_view::npos && text.size() == at + 26 &&
