@@ -7,15 +7,6 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
 // seed one entry after the other
-/// |a - b| as a double.
-double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
-
-/// a b, entry by entry.
-template <class A, class B>
-auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
-  return Matrix<typename A::Scalar>(a.lazyProduct(b));
-}
-
 /// Calls f(p, q, X + eps e_pq) for every entry of X.
 template <class F>
 void each_entry(const Matrix<quad>& X, F f) {
@@ -129,7 +120,7 @@ BOOST_AUTO_TEST_CASE(gauge_bound) {
     for (Index q = 0; q < n; ++q) {
       double P = 0;
       for (Index k = 0; k < n; ++k) P += A(k) * std::abs(X(q) - X(k));
-      verify(gap(quad(Y(q)), truth(q)),
+      verify(distance(Y(q), truth(q)),
              1.01 * u * double(n + 3) * (1 + 1 / top) * A(q) * P +
                  double(n) * std::numeric_limits<double>::denorm_min());
     }
@@ -290,7 +281,7 @@ BOOST_AUTO_TEST_CASE(unread_keys_do_no_harm) {
   verify(g.Q, t.Q, e.Q);
   verify(Matrix<double>(g.K.topRows(4)), t.K, e.K);
   verify(g.M, t.M, e.M);
-  verify(gap(quad(g.T), t.T), e.T);
+  verify(distance(g.T, t.T), e.T);
   verify(g.K.row(4).cwiseAbs().sum() + g.V.row(4).cwiseAbs().sum(), 0);
 }
 // check masks and empty rows
@@ -371,11 +362,11 @@ BOOST_AUTO_TEST_CASE(temperature_of_large_scores) {
   const auto g = attention_vjp(x, f, w);
   const quad truth = attention_vjp(lift<quad>(x), lift<quad>(w)).T;
   const double naive = -g.bias.cwiseProduct(f.scores).sum();
-  const double ours = gap(quad(g.T), truth);
+  const double ours = distance(g.T, truth);
   verify(ours, attention_errors(x, w).gradient.T);
   fact("ours", ours);
-  fact("naive", gap(quad(naive), truth));
-  refute(gap(quad(naive), truth), 100 * ours);
+  fact("naive", distance(naive, truth));
+  refute(distance(naive, truth), 100 * ours);
 }
 // stack attention layers
 /// Norm of the cotangent of X_l for l = depth, ..., 0, through layers
@@ -407,7 +398,7 @@ BOOST_AUTO_TEST_CASE(values_conserve_the_sum) {
     const auto w = random_outputs<quad>(z, seed);
     const RowVector<quad> in = w.O.colwise().sum();
     const RowVector<quad> out = attention_vjp(x, w).V.colwise().sum();
-    for (Index c = 0; c < 4; ++c) verify(gap(in(c), out(c)), 1e-31);
+    for (Index c = 0; c < 4; ++c) verify(distance(in(c), out(c)), 1e-31);
   }
 }
 // check the flow through layers

@@ -7,15 +7,6 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
 // seed one entry after the other
-/// |a - b| as a double.
-double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
-
-/// a b, entry by entry.
-template <class A, class B>
-auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
-  return Matrix<typename A::Scalar>(a.lazyProduct(b));
-}
-
 /// Calls f(p, q, X + eps e_pq) for every entry of X.
 template <class F>
 void each_entry(const Matrix<quad>& X, F f) {
@@ -74,22 +65,14 @@ AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
           gaussian<S>(1, 1, seed + 13000)(0, 0)};
 }
 // compare all parts of two gradients
-double farthest(const Matrix<quad>& a, const Matrix<quad>& b) {
-  require(a.rows() == b.rows() && a.cols() == b.cols(), "farthest: ",
-          shape(a), " and ", shape(b));
-  double worst = 0;
-  for (Index k = 0; k < a.size(); ++k)
-    worst = std::max(worst, gap(a.data()[k], b.data()[k]));
-  return worst;
-}
 void verify_parts(const AttentionParts<quad>& a,
                   const AttentionParts<quad>& b, double bound) {
-  verify(farthest(a.Q, b.Q), bound);
-  verify(farthest(a.K, b.K), bound);
-  verify(farthest(a.V, b.V), bound);
-  verify(farthest(a.M, b.M), bound);
-  verify(farthest(a.bias, b.bias), bound);
-  verify(gap(a.T, b.T), bound);
+  verify(distance(a.Q, b.Q), bound);
+  verify(distance(a.K, b.K), bound);
+  verify(distance(a.V, b.V), bound);
+  verify(distance(a.M, b.M), bound);
+  verify(distance(a.bias, b.bias), bound);
+  verify(distance(a.T, b.T), bound);
 }
 // check the public verification
 BOOST_AUTO_TEST_CASE(four_ways_agree) {
@@ -171,7 +154,7 @@ BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
     for (Index k = 0; k < part.size(); ++k) {
       part.data()[k] = 1;
       const LineDerivative m = difference_along(x, w, zero);
-      verify(gap(m.value, hand.data()[k]), m.bound);
+      verify(distance(m.value, hand.data()[k]), m.bound);
       verify(m.bound, 1e-12);
       part.data()[k] = 0;
     }
@@ -182,7 +165,7 @@ BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
   each(zero.M, g.M);
   each(zero.bias, g.bias);
   zero.T = 1;
-  verify(gap(difference_along(x, w, zero).value, g.T), 1e-12);
+  verify(distance(difference_along(x, w, zero).value, g.T), 1e-12);
 }
 // check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_what_does_not_fit) {
@@ -256,9 +239,9 @@ BOOST_AUTO_TEST_CASE(golden_gradients) {
                v = 0.5575423;
   const Matrix<double> Q{{q, p}, {p, q}}, K{{-p, -q}, {-q, -p}, {-r, -r}},
       V{{t, v}, {v, t}, {s, s}};
-  verify(farthest(g.Q, lift<quad>(Q)), 1e-12);
-  verify(farthest(g.K, lift<quad>(K)), 1e-9);
-  verify(farthest(g.V, lift<quad>(V)), 5e-8);
+  verify(distance(g.Q, lift<quad>(Q)), 1e-12);
+  verify(distance(g.K, lift<quad>(K)), 1e-9);
+  verify(distance(g.V, lift<quad>(V)), 5e-8);
   fact("Q00", to_double(g.Q(0, 0)), 8);
   fact("Q01", to_double(g.Q(0, 1)), 8);
   fact("K00", to_double(g.K(0, 0)), 8);
@@ -294,8 +277,8 @@ BOOST_AUTO_TEST_CASE(output_by_value_as_printed) {
     for (Index i = 0; i < 2; ++i)
       for (Index b = 0; b < 2; ++b) {
         const quad literal = i == m && b == n ? A.row(i).sum() : quad(0);
-        printed = std::max(printed, gap(literal, truth(i, b)));
-        verify(gap(b == n ? A(i, m) : quad(0), truth(i, b)), 1e-32);
+        printed = std::max(printed, distance(literal, truth(i, b)));
+        verify(distance(b == n ? A(i, m) : quad(0), truth(i, b)), 1e-32);
       }
   });
   fact("off", printed);

@@ -6,12 +6,6 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
-// compare two matrices in quad
-template <class X, class Y>
-double widest(const X& x, const Y& y) {
-  if (x.size() == 0) return 0;
-  return to_double(quad((x - y).cwiseAbs().maxCoeff()));
-}
 // keep a zoo of metrics
 struct Zoo {
   enum Kind { polar, half_plane, normal, round, conformal, crooked } kind;
@@ -36,7 +30,7 @@ struct Zoo {
       for (Index a = 0; a < x.size(); ++a)
         for (Index b = 0; b < x.size(); ++b)
           W(a, b) = x(a) * S(int(a + 2 * b)) - x(b) * x(b) + S(int(a));
-      g += W.transpose().lazyProduct(W);
+      g += times(W.transpose(), W);
     }
     return g;
   }
@@ -171,9 +165,9 @@ BOOST_AUTO_TEST_CASE(answer_conformal) {
 quad curvature_from_cumulants(const Matrix<double>& keys,
                               const Vector<double>& q) {
   const Matrix<quad> k = lift<quad>(keys);
-  const RowVector<quad> s = k.lazyProduct(lift<quad>(q)).transpose();
+  const RowVector<quad> s = times(k, lift<quad>(q)).transpose();
   const Vector<quad> A = attn::gibbs(s).transpose();
-  const RowVector<quad> mean = A.transpose().lazyProduct(k);
+  const RowVector<quad> mean = times(A.transpose(), k);
   const Matrix<quad> c = k.rowwise() - mean;
   Tensor<quad, dn, dn> G(2, 2);
   Tensor<quad, dn, dn, dn> kappa(2, 2, 2);
@@ -255,7 +249,7 @@ BOOST_AUTO_TEST_CASE(query_metric_is_pulled_back) {
     const auto G = eq<"G_{ab} = k^j{}_a F_{jk} k^k{}_b">(  // eq:none
         view<up, dn>(k), view<dn, dn>(F), view<up, dn>(k));
     const QueryMetric<quad> metric{k, T};
-    verify(widest(metric(q), G.mat()), 1e-31);
+    verify(distance(metric(q), G.mat()), 1e-31);
   }
   BOOST_CHECK_EXCEPTION(QueryMetric<double>{three_keys}(Vector<double>(3)),
                         std::invalid_argument, says("QueryMetric: q has 3"));

@@ -6,12 +6,6 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
-// compare two matrices in quad
-template <class X, class Y>
-double widest(const X& x, const Y& y) {
-  if (x.size() == 0) return 0;
-  return to_double(quad((x - y).cwiseAbs().maxCoeff()));
-}
 // check the Fisher matrix
 template <class S>
 Vector<S> random_weights(Index n, std::uint64_t seed) {
@@ -69,14 +63,14 @@ BOOST_AUTO_TEST_CASE(fisher_is_covariance) {
     const Vector<quad> s = gaussian<quad>(Index(1 + seed % 6), 1, seed);
     const Vector<quad> p = log_weights(T)(s).array().exp();
     const Matrix<quad> F = fisher_information(log_weights(T), s).mat();
-    verify(widest(F, fisher(p, quad(T))), 1e-31);
+    verify(distance(F, fisher(p, quad(T))), 1e-31);
     const Matrix<quad> J = softmax_jacobian(p.transpose(), quad(T));
-    verify(widest(Matrix<quad>(J / quad(T)), F), 1e-31);
+    verify(distance(Matrix<quad>(J / quad(T)), F), 1e-31);
     const auto logZ = [&](const auto& x) {
       using S = typename std::decay_t<decltype(x)>::Scalar;
       return S(log_partition(RowVector<S>(x.transpose()), S(T))(0));
     };
-    verify(widest(hessian(logZ, s), F), 1e-31);
+    verify(distance(hessian(logZ, s), F), 1e-31);
   }
 }
 // check the Fisher matrix
@@ -93,7 +87,7 @@ BOOST_AUTO_TEST_CASE(fisher_in_two_forms) {
   for (Index j = 0; j < 5; ++j)
     mean -= exp(family(x)(j)) *
             hessian([&](const auto& y) { return family(y)(j); }, x);
-  verify(widest(F, mean), 1e-30);
+  verify(distance(F, mean), 1e-30);
 }
 // check the Fisher matrix
 BOOST_AUTO_TEST_CASE(null_direction) {
@@ -168,7 +162,7 @@ BOOST_AUTO_TEST_CASE(connection_is_half_a_cumulant) {
     const auto third = partial([](const auto& y) {
       return metric_at(NaturalChart{}, y);
     }, x);
-    verify(widest(lowered.values, third.values / quad(2)), 1e-31);
+    verify(distance(lowered.values, third.values / quad(2)), 1e-31);
     const auto mu = attn::gibbs(RowVector<quad>{{x(0), x(1), x(2), 0}});
     const quad skew = mu(0) * (1 - mu(0)) * (1 - 2 * mu(0));
     verify(distance(third(0, 0, 0), skew), 1e-31);
@@ -269,7 +263,7 @@ BOOST_AUTO_TEST_CASE(annealing_is_an_e_geodesic) {
     const Vector<quad> hot = Vector<quad>::Constant(5, quad(1) / 5);
     const quad t = quad(double(seed)) / 21;
     const Vector<quad> A = attn::gibbs(s, quad(quad(0.3) / t)).transpose();
-    verify(widest(e_geodesic(hot, cold, t), A), 1e-31);
+    verify(distance(e_geodesic(hot, cold, t), A), 1e-31);
   }
   const RowVector<double> s{{2, 1, 0}};
   double length = 0;  // Simpson's rule for the root of the variance
@@ -298,7 +292,7 @@ BOOST_AUTO_TEST_CASE(mirror_step_is_natural) {
         (p.array().log().matrix() - eta * step).transpose();
     Vector<quad> mirror = p.array() * (-eta * g).array().exp();
     mirror /= mirror.sum();
-    verify(widest(Vector<quad>(attn::gibbs(s).transpose()), mirror), 1e-31);
+    verify(distance(Vector<quad>(attn::gibbs(s).transpose()), mirror), 1e-31);
   }
 }
 // check the classical methods
@@ -313,7 +307,7 @@ BOOST_AUTO_TEST_CASE(newton_is_natural) {
       return S(-lift<S>(p).dot(log_weights(0.7)(s)));
     };
     const QueryMetric<quad> G{k, quad(0.7)};
-    verify(widest(hessian(loss, q), G(q)), 1e-31);
+    verify(distance(hessian(loss, q), G(q)), 1e-31);
   }
 }
 // check the classical methods

@@ -30,7 +30,7 @@ struct Zoo {
       for (Index a = 0; a < x.size(); ++a)
         for (Index b = 0; b < x.size(); ++b)
           W(a, b) = x(a) * S(int(a + 2 * b)) - x(b) * x(b) + S(int(a));
-      g += W.transpose().lazyProduct(W);
+      g += times(W.transpose(), W);
     }
     return g;
   }

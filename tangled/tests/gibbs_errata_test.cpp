@@ -25,14 +25,6 @@ void for_rows(std::uint64_t seeds, F f) {
         for (const double T : {1e-6, 0.1, 1.0, 7.0, 1e9})
           f(Matrix<double>(scale * gaussian<double>(2, n, ++seed)), T);
 }
-
-/// |a - b| of two quad numbers, as a double.
-double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
-
-/// Largest |a - b| over two quad matrices, as a double.
-double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
-  return to_double((a - b).cwiseAbs().maxCoeff());
-}
 // write the printed definitions in quad
 /// Weights, log Z, mean energy and entropy as printed, in quad precision.
 struct Printed {
@@ -95,7 +87,7 @@ BOOST_AUTO_TEST_CASE(temperature_table) {
     fact("own_" + name[at], own(t));
     fact("true_T_" + name[at], 1 / std::log(p(0) / p(1)));
     const Printed p4 = printed(lift<quad>(s), T[at]);
-    verify(widest(lift<quad>(truth.row(t).head(3)), p4.A), 0x1p-51);
+    verify(distance(lift<quad>(truth.row(t).head(3)), p4.A), 0x1p-51);
   }
   // refute the printed rows
   const Matrix<double> off = (paper - truth).cwiseAbs();
@@ -187,7 +179,7 @@ BOOST_AUTO_TEST_CASE(stationary_is_not_minimal) {
       free_energy_of(A, s, T) - free_energy_of(even, s, T);
   fact("higher", to_double(higher));
   refute(to_double(higher), 0.1);
-  verify(gap(higher, -T * kl(even, A)(0)), 1e-31);
+  verify(distance(higher, -T * kl(even, A)(0)), 1e-31);
 }
 // check errata of the sources
 BOOST_AUTO_TEST_CASE(jacobian_norm_peaks) {
@@ -239,7 +231,7 @@ BOOST_AUTO_TEST_CASE(answer_prior) {
     const Matrix<quad> with = s.array() + T * pi.array().log();
     const Matrix<quad> q = attn::gibbs(gaussian<quad>(1, 5, seed + 99));
     const quad F = quad(-(q.array() * s.array()).sum()) + T * kl(q, pi)(0);
-    verify(gap(F - free_energy(with, T)(0),
+    verify(distance(F - free_energy(with, T)(0),
                T * kl(q, attn::gibbs(with, T))(0)), 1e-31);
   }
 }
@@ -252,8 +244,8 @@ BOOST_AUTO_TEST_CASE(answer_bregman) {
     const Matrix<quad> A = attn::gibbs(t, T);
     const quad B = T * (log_partition(s, T)(0) - log_partition(t, T)(0)) -
                    quad((A.array() * (s - t).array()).sum());
-    verify(gap(B, T * kl(A, attn::gibbs(s, T))(0)), 1e-31);
-    verify(gap(B, fenchel_young(s, A, T)(0)), 1e-31);
+    verify(distance(B, T * kl(A, attn::gibbs(s, T))(0)), 1e-31);
+    verify(distance(B, fenchel_young(s, A, T)(0)), 1e-31);
   }
 }
 // check the answers of chapter two

@@ -25,14 +25,6 @@ void for_rows(std::uint64_t seeds, F f) {
         for (const double T : {1e-6, 0.1, 1.0, 7.0, 1e9})
           f(Matrix<double>(scale * gaussian<double>(2, n, ++seed)), T);
 }
-
-/// |a - b| of two quad numbers, as a double.
-double gap(const quad& a, const quad& b) { return to_double(abs(a - b)); }
-
-/// Largest |a - b| over two quad matrices, as a double.
-double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
-  return to_double((a - b).cwiseAbs().maxCoeff());
-}
 // write the printed definitions in quad
 /// Weights, log Z, mean energy and entropy as printed, in quad precision.
 struct Printed {
@@ -55,9 +47,9 @@ BOOST_AUTO_TEST_CASE(printed_definitions) {
     const double bound = u * (8 * x + 4 * double(S.cols()) + 16);
     const Matrix<quad> s = lift<quad>(S.row(0));
     const Printed p = printed(s, T);
-    verify(widest(attn::gibbs(s, quad(T)), p.A), bound);
-    verify(gap(log_partition(s, quad(T))(0), p.logZ), bound * (1 + x));
-    verify(gap(gibbs_entropy(s, quad(T))(0), p.H), bound * (1 + x));
+    verify(distance(attn::gibbs(s, quad(T)), p.A), bound);
+    verify(distance(log_partition(s, quad(T))(0), p.logZ), bound * (1 + x));
+    verify(distance(gibbs_entropy(s, quad(T))(0), p.H), bound * (1 + x));
   });
 }
 // evaluate the rounding bounds
@@ -97,7 +89,7 @@ void weights_within_bound(std::uint64_t seeds) {
     for (Index i = 0; i < s.rows(); ++i) {
       const Bounds b = bounds<S>(sq.row(i), T);
       for (Index j = 0; j < s.cols(); ++j)
-        verify(gap(quad(A(i, j)), Aq(i, j)) / least(Aq(i, j)),
+        verify(distance(A(i, j), Aq(i, j)) / least(Aq(i, j)),
                b.A(j) / least(Aq(i, j)));
     }
   });
@@ -115,7 +107,7 @@ void rows_within_bound(std::uint64_t seeds, F f) {
 }
 BOOST_AUTO_TEST_CASE(log_partition_in_both) {
   const auto f = [](auto s, auto T, auto sq, auto Tq, const Bounds& b) {
-    verify(gap(quad(log_partition(s, T)(0)), log_partition(sq, Tq)(0)),
+    verify(distance(log_partition(s, T)(0), log_partition(sq, Tq)(0)),
            b.logZ);
   };
   rows_within_bound<double>(10, f);
@@ -128,7 +120,7 @@ BOOST_AUTO_TEST_CASE(log_softmax_in_both) {
     const Matrix<quad> y = log_softmax(sq, Tq);
     const Matrix<S> computed = log_softmax(s, T);
     for (Index j = 0; j < s.cols(); ++j)
-      verify(gap(quad(computed(j)), y(j)),
+      verify(distance(computed(j), y(j)),
              b.logZ + 4 * unit_roundoff<S>() * to_double(abs(y(j))));
   };
   rows_within_bound<double>(5, f);
@@ -160,12 +152,12 @@ BOOST_AUTO_TEST_CASE(the_two_exponentials) {
   for (Index k = 0; k < n; ++k) {
     const double e = std::exp(x(k));
     const quad truth = exp(quad(x(k))), log = log1p(quad(e));
-    verify(gap(quad(e), truth) / to_double(truth), 0x1p-52);
-    verify(gap(quad(std::log1p(e)), log) / to_double(log), 0x1p-52);
+    verify(distance(e, truth) / to_double(truth), 0x1p-52);
+    verify(distance(std::log1p(e), log) / to_double(log), 0x1p-52);
     const float f = static_cast<float>(x(k) / 8.2);
-    verify(gap(quad(std::exp(f)), exp(quad(f))) / std::exp(double(f)),
+    verify(distance(std::exp(f), exp(quad(f))) / std::exp(double(f)),
            0x1p-23);
-    worst = std::max(worst, gap(quad(eigen(k)), truth) / to_double(truth));
+    worst = std::max(worst, distance(eigen(k), truth) / to_double(truth));
   }
   fact("eigen", worst * 0x1p53);
   const Eigen::ArrayXd out = Eigen::ArrayXd::Constant(16, -inf).exp();
@@ -179,14 +171,14 @@ BOOST_AUTO_TEST_CASE(shift_and_permutation) {
     const Matrix<quad> s = gaussian<quad>(3, n, seed);
     const Matrix<quad> A = attn::gibbs(s, quad(0.7));
     const Matrix<quad> shifted = s.array() + quad(double(seed) * 100);
-    verify(widest(attn::gibbs(shifted, quad(0.7)), A), 1e-30);
+    verify(distance(attn::gibbs(shifted, quad(0.7)), A), 1e-30);
     const auto pi = permutation(n, seed);
     Matrix<quad> t(3, n), B(3, n);
     for (Index j = 0; j < n; ++j) {
       t.col(j) = s.col(pi[std::size_t(j)]);
       B.col(j) = A.col(pi[std::size_t(j)]);
     }
-    verify(widest(attn::gibbs(t, quad(0.7)), B), 1e-32);
+    verify(distance(attn::gibbs(t, quad(0.7)), B), 1e-32);
   }
 }
 // check the edges of the definition
@@ -304,12 +296,12 @@ BOOST_AUTO_TEST_CASE(gauge_of_scale) {
     const quad T(0.4), a = quad(double(seed)) / 7;
     const Matrix<quad> as = a * s;
     const double bound = 1e-31 * (1 + to_double(a));
-    verify(widest(attn::gibbs(as, quad(a * T)), attn::gibbs(s, T)), bound);
-    verify(gap(gibbs_entropy(as, quad(a * T))(1), gibbs_entropy(s, T)(1)),
+    verify(distance(attn::gibbs(as, quad(a * T)), attn::gibbs(s, T)), bound);
+    verify(distance(gibbs_entropy(as, quad(a * T))(1), gibbs_entropy(s, T)(1)),
            bound);
-    verify(gap(log_partition(as, quad(a * T))(1), log_partition(s, T)(1)),
+    verify(distance(log_partition(as, quad(a * T))(1), log_partition(s, T)(1)),
            bound);
-    verify(gap(free_energy(as, quad(a * T))(1), a * free_energy(s, T)(1)),
+    verify(distance(free_energy(as, quad(a * T))(1), a * free_energy(s, T)(1)),
            bound);
   }
 }
@@ -317,7 +309,7 @@ BOOST_AUTO_TEST_CASE(gauge_of_scale) {
 BOOST_AUTO_TEST_CASE(entropy_in_both) {
   const auto f = [](auto s, auto T, auto sq, auto Tq, const Bounds& b) {
     const quad H = gibbs_entropy(sq, Tq)(0);
-    verify(gap(quad(gibbs_entropy(s, T)(0)), H) / least(H), b.H / least(H));
+    verify(distance(gibbs_entropy(s, T)(0), H) / least(H), b.H / least(H));
   };
   rows_within_bound<double>(10, f);
   rows_within_bound<float>(10, f);
@@ -329,8 +321,9 @@ BOOST_AUTO_TEST_CASE(entropy_of_given_weights) {
     quad H(0);
     for (Index j = 0; j < A.cols(); ++j) H -= xlogx(quad(A(0, j)));
     const double u = unit_roundoff<double>();
-    verify(gap(quad(entropy(A)(0)), H), gamma(A.cols() + 2, u) * to_double(H));
-    verify(gap(quad(effective_states(A)(0)), exp(H)),
+    verify(distance(entropy(A)(0), H),
+           gamma(A.cols() + 2, u) * to_double(H));
+    verify(distance(effective_states(A)(0), exp(H)),
            (gamma(A.cols() + 2, u) * to_double(H) + 3 * u) * to_double(exp(H)));
   });
 }

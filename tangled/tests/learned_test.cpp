@@ -85,8 +85,8 @@ struct Layer {
   auto scores() const {
     return [this](const auto& Y) {
       using S = typename std::decay_t<decltype(Y)>::Scalar;
-      const Matrix<S> q = detail::times(lift<S>(x), Y.transpose());
-      return detail::times(q, lift<S>(k).transpose());
+      const Matrix<S> q = times(lift<S>(x), Y.transpose());
+      return times(q, lift<S>(k).transpose());
     };
   }
 };
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
     const Planted task = planted_task(6, 3, seed);
     const auto loss = [&](const auto& Y) {
       using S = typename std::decay_t<decltype(Y)>::Scalar;
-      const Matrix<S> g = detail::times(Y.transpose(), Y);
+      const Matrix<S> g = times(Y.transpose(), Y);
       const Matrix<S> o = task.output(g) - lift<S>(task.O);
       return S(o.squaredNorm() / S(12.0));
     };

@@ -4,13 +4,6 @@
 #include "attn/multihead.hpp"
 using namespace attn;
 
-// measure the widest difference in quad
-Matrix<quad> times(const Matrix<quad>& a, const Matrix<quad>& b) {
-  return a.lazyProduct(b);
-}
-double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
-  return a.size() == 0 ? 0.0 : to_double((a - b).cwiseAbs().maxCoeff());
-}
 // draw modules and inputs for the checks
 /// A module with its inputs, context and causal bias, all from one seed.
 template <class S>
@@ -160,10 +153,10 @@ BOOST_AUTO_TEST_CASE(three_paths) {
     E.data()[k] = quad(0x1p-37);
     slope.data()[k] = (f(X + E) - f(X - E)) / quad(0x1p-36);
   }
-  verify(widest(g.X, slope), 1e-20);
+  verify(distance(g.X, slope), 1e-20);
   const auto parts = multihead_vjp(m, X, X, t, dY);
-  refute(widest(parts.X, slope), 0.1);  // queries only
-  refute(widest(parts.C, slope), 0.1);  // keys and values only
+  refute(distance(parts.X, slope), 0.1);  // queries only
+  refute(distance(parts.C, slope), 0.1);  // keys and values only
 }
 // check the gradients of the heads
 BOOST_AUTO_TEST_CASE(sums_over_the_group) {
@@ -181,8 +174,8 @@ BOOST_AUTO_TEST_CASE(sums_over_the_group) {
       W.middleCols(3 * k, 3) += s.weights.W_K.middleCols(3 * h, 3);
       U.middleCols(2 * k, 2) += s.weights.W_V.middleCols(2 * h, 2);
     }
-    verify(widest(g.weights.W_K, W) + widest(g.weights.W_V, U), 1e-30);
-    verify(widest(g.X, s.X) + widest(g.weights.W_Q, s.weights.W_Q), 1e-30);
+    verify(distance(g.weights.W_K, W) + distance(g.weights.W_V, U), 1e-30);
+    verify(distance(g.X, s.X) + distance(g.weights.W_Q, s.weights.W_Q), 1e-30);
   }
 }
 // check the gradients of the heads
@@ -202,9 +195,9 @@ BOOST_AUTO_TEST_CASE(conserved_by_gauge_freedom) {
       const auto o = [&](const Matrix<quad>& W) {
         return Matrix<quad>(W.middleRows(4 * h, 4));
       };
-      verify(widest(times(q(m.W_Q).transpose(), q(w.W_Q)),
+      verify(distance(times(q(m.W_Q).transpose(), q(w.W_Q)),
                     times(q(w.W_K).transpose(), q(m.W_K))), 1e-30);
-      verify(widest(times(v(w.W_V).transpose(), v(m.W_V)),
+      verify(distance(times(v(w.W_V).transpose(), v(m.W_V)),
                     times(o(m.W_O), o(w.W_O).transpose())), 1e-30);
     }
   }
@@ -227,8 +220,8 @@ BOOST_AUTO_TEST_CASE(each_head_as_alone) {
                               V.middleCols(k * v, v)};
       if (s.bias.size()) x.bias = s.bias;
       const auto one = attention_vjp(x, {dO.middleCols(h * v, v)});
-      verify(widest(stacked(g.scores).middleRows(h * n, n), one.bias), 1e-30);
-      verify(widest(times(s.X.transpose(), one.Q),
+      verify(distance(stacked(g.scores).middleRows(h * n, n), one.bias), 1e-30);
+      verify(distance(times(s.X.transpose(), one.Q),
                     g.weights.W_Q.middleCols(h * d, d)), 1e-29);
     }
   }
@@ -296,16 +289,16 @@ BOOST_AUTO_TEST_CASE(answer_key_bias) {
   const Matrix<quad> X = gaussian<quad>(5, 6, 2);
   const Matrix<quad> Y = attend(m, X);
   m.b_K = gaussian<quad>(6, 1, 3);
-  verify(widest(attend(m, X), Y), 1e-31);
+  verify(distance(attend(m, X), Y), 1e-31);
   m.b_V = gaussian<quad>(6, 1, 4);
   const auto g = multihead_vjp(m, X, multihead_forward(m, X, X), Y).weights;
-  verify(widest(g.b_K, Matrix<quad>::Zero(6, 1)), 1e-31);
+  verify(distance(g.b_K, Matrix<quad>::Zero(6, 1)), 1e-31);
   const Matrix<quad> e = Matrix<quad>::Ones(5, 1);
-  verify(widest(g.b_V, times(m.W_O, times(Y.transpose(), e))), 1e-30);
+  verify(distance(g.b_V, times(m.W_O, times(Y.transpose(), e))), 1e-30);
   auto n = m;
   n.b_O += times(m.W_O.transpose(), m.b_V);
   n.b_V.setZero();
-  verify(widest(attend(n, X), attend(m, X)), 1e-31);
+  verify(distance(attend(n, X), attend(m, X)), 1e-31);
 }
 // check the answers about heads
 BOOST_AUTO_TEST_CASE(answer_bias_gradient) {
@@ -336,7 +329,7 @@ BOOST_AUTO_TEST_CASE(answer_gradient_flow) {
     const quad eta(step);
     const Matrix<quad> change = charge(m.W_Q - eta * g.W_Q, m.W_K - eta * g.W_K)
                                 - charge(m.W_Q, m.W_K);
-    verify(widest(change, eta * eta * charge(g.W_Q, g.W_K)), 1e-29);
+    verify(distance(change, eta * eta * charge(g.W_Q, g.W_K)), 1e-29);
   }
 }
 // check the answers about heads
@@ -346,7 +339,7 @@ BOOST_AUTO_TEST_CASE(answer_cache) {
   const auto t = multihead_forward(m, X, X, causal_bias<quad>(6, 6));
   verify(double(std::abs((t.K.values.size() + t.V.values.size()) / 6 - 4)), 0);
   for (Index n = 1; n <= 6; ++n)
-    verify(widest(attend(m, X.row(n - 1), X.topRows(n)), t.Y.row(n - 1)),
+    verify(distance(attend(m, X.row(n - 1), X.topRows(n)), t.Y.row(n - 1)),
            1e-31);
 }
 // check the answers about heads
@@ -364,7 +357,7 @@ BOOST_AUTO_TEST_CASE(answer_pruning) {
   const auto m = xavier<quad>({8, 4, 4, 2, 3}, 1);
   const Matrix<quad> X = gaussian<quad>(5, 8, 2);
   for (Index k = 1; k < 4; ++k)
-    verify(widest(attend(cut(m, 0, k), X) + attend(cut(m, k, 4 - k), X),
+    verify(distance(attend(cut(m, 0, k), X) + attend(cut(m, k, 4 - k), X),
                   attend(m, X)), 1e-31);
 }
 BOOST_AUTO_TEST_SUITE_END()

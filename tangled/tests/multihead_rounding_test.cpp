@@ -2,7 +2,7 @@
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/multihead.hpp"
-#include "attn/rounding.hpp"
+#include "attn/verify_gradients.hpp"
 using namespace attn;
 
 // draw modules and inputs for the checks
@@ -29,128 +29,74 @@ Setting<S> setting(std::uint64_t seed) {
   if (seed % 2) s.bias = causal_bias<double>(n, c);
   return {lifted<S>(s.m), lift<S>(s.X), lift<S>(s.C), lift<S>(s.bias)};
 }
-// propagate bounds through matrix operations
-/// A matrix and a bound on the error of each of its entries, when computed
-/// in the arithmetic of S.
+// track the parts of a head
+/// n columns, errors and all.
+Tracked columns(const Tracked& a, Index from, Index n) {
+  return {a.value.middleCols(from, n), a.error.middleCols(from, n)};
+}
+/// The same row added to every row, unless it is empty.
 template <class S>
-struct Approx {
-  Matrix<double> x, e;
-  Approx(const Matrix<double>& exact)
-      : x(exact), e(Matrix<double>::Zero(exact.rows(), exact.cols())) {}
-  Approx(const Matrix<double>& value, const Matrix<double>& error)
-      : x(value), e(error) {}
-};
-/// One rounding of each entry of y, after errors e.
-template <class S>
-Approx<S> rounded(const Matrix<double>& y, const Matrix<double>& e) {
-  return {y, (1 + 0x1p-20) * (e + unit_roundoff<S>() * (y.cwiseAbs() + e))};
+Tracked shifted(const Tracked& a, const Vector<double>& b) {
+  if (b.size() == 0) return a;
+  return tracked_sum<S>(
+      a, tracked_exactly(b.transpose().replicate(a.value.rows(), 1)));
 }
 template <class S>
-Approx<S> operator+(const Approx<S>& a, const Approx<S>& b) {
-  return rounded<S>(a.x + b.x, a.e + b.e);
+Tracked projected(const Matrix<double>& X, const Matrix<double>& W,
+                  const Vector<double>& b) {
+  return shifted<S>(
+      tracked_product<S>(tracked_exactly(X), tracked_exactly(W)), b);
 }
-// propagate bounds through matrix operations
-template <class S>
-Approx<S> operator*(const Approx<S>& a, const Approx<S>& b) {
-  const Matrix<double> A = a.x.cwiseAbs() + a.e, B = b.x.cwiseAbs() + b.e;
-  return {a.x * b.x, (1 + 0x1p-20) * (a.e * B + A * b.e +
-                     gamma(a.x.cols() + 2, unit_roundoff<S>()) * A * B)};
-}
-template <class S>
-Approx<S> each_times(const Approx<S>& a, const Approx<S>& b) {
-  const Matrix<double> A = a.x.cwiseAbs() + a.e;
-  return rounded<S>(a.x.cwiseProduct(b.x), a.e.cwiseProduct(b.x.cwiseAbs()) +
-                                               A.cwiseProduct(b.e));
-}
-template <class S>
-Approx<S> transposed(const Approx<S>& a) {
-  return {a.x.transpose(), a.e.transpose()};
-}
-template <class S>
-Approx<S> columns(const Approx<S>& a, Index from, Index n) {
-  return {a.x.middleCols(from, n), a.e.middleCols(from, n)};
-}
-template <class S>
-Approx<S> scaled(const Approx<S>& a, double s) {  // by an inexact s
-  return rounded<S>(s * a.x, 3 * unit_roundoff<S>() * s * a.x.cwiseAbs() +
-                                 s * a.e);
-}
-// propagate bounds through matrix operations
-/// One head, given its projections: weights and bound.
-template <class S>
-Approx<S> weights(const Approx<S>& Q, const Approx<S>& K,
-                  const Matrix<double>& bias) {
-  Approx<S> s = Q * transposed(K);
-  if (bias.size()) s = s + Approx<S>(bias);
-  return {lift<double>(attn::gibbs(lift<quad>(s.x))),
-          softmax_bound<S>(s.x, s.e)};
-}
-template <class S>
-Approx<S> projected(const Matrix<double>& X, const Matrix<double>& W,
-                    const Vector<double>& b) {
-  const Approx<S> y = Approx<S>(X) * Approx<S>(W);
-  return b.size() == 0 ? y : y + Approx<S>(Vector<double>::Ones(X.rows()) *
-                                           b.transpose());
-}
-// propagate bounds through one head's softmax
-/// Bounds for fisher_lower.
-template <class S>
-Approx<S> lowered(const Approx<S>& A, const Approx<S>& dA) {
-  Approx<S> c = dA;
-  for (Index i = 0; i < A.x.rows() && A.x.cols() > 0; ++i) {
-    const Index top = heaviest_key(A.x, i);
-    c.x.row(i).setConstant(-dA.x(i, top));
-    c.e.row(i).setConstant(dA.e.row(i).maxCoeff());
-  }
-  const Approx<S> D = dA + c, P = each_times(A, D);
-  const Approx<S> one(Matrix<double>::Ones(A.x.cols(), A.x.cols()));
-  const Approx<S> mean = P * one;
-  return each_times(A, D + Approx<S>(-mean.x, mean.e));
-}
-// propagate bounds through the backward pass
-template <class S>
-struct GradientBound {
-  Approx<S> X, C, W_Q, W_K, W_V, W_O;
+// track the gradients of all weights
+struct TrackedGradients {
+  Tracked X, C, W_Q, W_K, W_V, W_O;
 };
 template <class S>
-GradientBound<S> gradient_bound(const MultiHead<double>& m,
-                                const Matrix<double>& X,
-                                const Matrix<double>& C,
-                                const Matrix<double>& bias,
-                                const Matrix<double>& dY) {
-  using A_ = Approx<S>;
-  const auto zero = [](const auto& M) {
-    return A_(Matrix<double>::Zero(M.rows(), M.cols()));
+TrackedGradients tracked_gradients(
+    const MultiHead<double>& m, const Matrix<double>& X,
+    const Matrix<double>& C, const Matrix<double>& bias,
+    const Matrix<double>& dY, const std::vector<Index>& key) {
+  const auto product = [](const Tracked& a, const Tracked& b) {
+    return tracked_product<S>(a, b);
   };
-// propagate bounds through the backward pass
-  const Index k = m.d_k(), v = m.d_v();
+  const auto exact = [](const auto& a) { return tracked_exactly(a); };
+  const auto t = [](const Tracked& a) { return tracked_transpose(a); };
+// track the gradients of all weights
+  const Index k = m.d_k(), v = m.d_v(), n = X.rows();
   const double s = 1 / std::sqrt(double(k));
-  const A_ Q = scaled(projected<S>(X, m.W_Q, m.b_Q), s);
-  const A_ K = projected<S>(C, m.W_K, m.b_K);
-  const A_ V = projected<S>(C, m.W_V, m.b_V);
-  const A_ dO = A_(dY) * A_(m.W_O.transpose());
-  A_ O = zero(dO.x), dQ = zero(Q.x), dK = zero(K.x), dV = zero(V.x);
+  const Tracked Q =
+      tracked_multiple<S>(s, projected<S>(X, m.W_Q, m.b_Q), 2);
+  const Tracked K = projected<S>(C, m.W_K, m.b_K);
+  const Tracked V = projected<S>(C, m.W_V, m.b_V);
+  const Tracked dO = product(exact(dY), exact(m.W_O.transpose()));
+  Tracked O = exact(0 * dO.value), dQ = exact(0 * Q.value);
+  Tracked dK = exact(0 * K.value), dV = exact(0 * V.value);
   for (Index h = 0; h < m.heads; ++h) {
-    // add the bounds of one head
+    // track the gradients of one head
     const Index g = h / m.group();
-    const A_ Vg = columns(V, g * v, v), Kg = columns(K, g * k, k);
-    const A_ Qh = columns(Q, h * k, k), dOh = columns(dO, h * v, v);
-    const A_ A = weights(Qh, Kg, bias);
-    const A_ dS = lowered(A, dOh * transposed(Vg));
-    const auto put = [](A_& to, Index at, const A_& y) {
-      const A_ sum = columns(to, at, y.x.cols()) + y;
-      to.x.middleCols(at, y.x.cols()) = sum.x;
-      to.e.middleCols(at, y.x.cols()) = sum.e;
+    const Tracked Vg = columns(V, g * v, v), Kg = columns(K, g * k, k);
+    const Tracked Qh = columns(Q, h * k, k), dOh = columns(dO, h * v, v);
+    const Tracked A = tracked_gibbs<S>(tracked_scores<S>(Qh, Kg, bias), 1);
+    const Tracked dS = tracked_lower<S>(
+        A, product(dOh, t(Vg)),
+        {key.begin() + h * n, key.begin() + (h + 1) * n});
+    const auto put = [](Tracked& to, Index at, const Tracked& y) {
+      const Index width = y.value.cols();
+      const Tracked sum = tracked_sum<S>(columns(to, at, width), y);
+      to.value.middleCols(at, width) = sum.value;
+      to.error.middleCols(at, width) = sum.error;
     };
-    put(O, h * v, A * Vg);
-    put(dV, g * v, transposed(A) * dOh);
-    put(dQ, h * k, scaled(dS * Kg, s));
-    put(dK, g * k, transposed(dS) * Qh);
+    put(O, h * v, product(A, Vg));
+    put(dV, g * v, product(t(A), dOh));
+    put(dQ, h * k, tracked_multiple<S>(s, product(dS, Kg), 2));
+    put(dK, g * k, product(t(dS), Qh));
   }
-  const A_ Xt(X.transpose()), Ct(C.transpose());
-  return {dQ * A_(m.W_Q.transpose()),
-          dK * A_(m.W_K.transpose()) + dV * A_(m.W_V.transpose()),
-          Xt * dQ, Ct * dK, Ct * dV, transposed(O) * A_(dY)};
+  return {product(dQ, exact(m.W_Q.transpose())),
+          tracked_sum<S>(product(dK, exact(m.W_K.transpose())),
+                         product(dV, exact(m.W_V.transpose()))),
+          product(exact(X.transpose()), dQ),
+          product(exact(C.transpose()), dK),
+          product(exact(C.transpose()), dV), product(t(O), exact(dY))};
 }
 BOOST_AUTO_TEST_SUITE(multihead)
 // check the forward pass against its bound
@@ -162,27 +108,27 @@ void forward_within_bound(std::uint64_t seeds) {
     const MultiHead<double> m = lifted<double>(s.m);
     const Index k = m.d_k(), v = m.d_v(), n = s.X.rows();
     const Matrix<double> X = lift<double>(s.X), C = lift<double>(s.C);
-    const auto Q = scaled(projected<S>(X, m.W_Q, m.b_Q),
-                          1 / std::sqrt(double(k)));
-    const auto K = projected<S>(C, m.W_K, m.b_K);
-    const auto V = projected<S>(C, m.W_V, m.b_V);
-    Approx<S> O(Matrix<double>::Zero(n, m.heads * v));
+    const Tracked Q = tracked_multiple<S>(
+        1 / std::sqrt(double(k)), projected<S>(X, m.W_Q, m.b_Q), 2);
+    const Tracked K = projected<S>(C, m.W_K, m.b_K);
+    const Tracked V = projected<S>(C, m.W_V, m.b_V);
+    Tracked O = tracked_exactly(Matrix<double>::Zero(n, m.heads * v));
+    // track the output of every head
     for (Index h = 0; h < m.heads; ++h) {
       const Index g = h / m.group();
-      const auto A = weights(columns(Q, h * k, k), columns(K, g * k, k),
-                             t.bias);
-      const auto o = A * columns(V, g * v, v);
-      O.x.middleCols(h * v, v) = o.x;
-      O.e.middleCols(h * v, v) = o.e;
+      const Tracked A = tracked_gibbs<S>(
+          tracked_scores<S>(columns(Q, h * k, k), columns(K, g * k, k), t.bias),
+          1);
+      const Tracked o = tracked_product<S>(A, columns(V, g * v, v));
+      O.value.middleCols(h * v, v) = o.value;
+      O.error.middleCols(h * v, v) = o.error;
     }
-    Approx<S> Y = O * Approx<S>(m.W_O);
-    // compare the result with truth and bound
-    if (m.b_O.size())
-      Y = Y + Approx<S>(Vector<double>::Ones(n) * m.b_O.transpose());
+    const Tracked Y = shifted<S>(
+        tracked_product<S>(O, tracked_exactly(m.W_O)), m.b_O);
     verify(attend(s.m, s.X, s.C, s.bias),
            attend(lifted<quad>(s.m), lift<quad>(s.X), lift<quad>(s.C),
-                     lift<quad>(s.bias)),
-           Y.e);
+                  lift<quad>(s.bias)),
+           Y.error);
   }
 }
 // check the forward pass against its bound
@@ -194,23 +140,24 @@ void gradients_within_bound(std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const auto s = setting<S>(seed);
     const Matrix<S> dY = gaussian<S>(s.X.rows(), s.m.W_O.cols(), seed);
-    const auto g = multihead_vjp(
-        s.m, s.X, s.C, multihead_forward(s.m, s.X, s.C, s.bias), dY);
+    const auto f = multihead_forward(s.m, s.X, s.C, s.bias);
+    const auto g = multihead_vjp(s.m, s.X, s.C, f, dY);
     const auto m = lifted<quad>(s.m);
     const Matrix<quad> X = lift<quad>(s.X), C = lift<quad>(s.C);
     const auto t = multihead_vjp(
         m, X, C, multihead_forward(m, X, C, lift<quad>(s.bias)),
         lift<quad>(dY));
 // check the gradients against their bounds
-    const auto b = gradient_bound<S>(
+    const auto b = tracked_gradients<S>(
         lifted<double>(s.m), lift<double>(s.X), lift<double>(s.C),
-        lift<double>(s.bias), lift<double>(dY));
-    verify(g.X, t.X, b.X.e);
-    verify(g.C, t.C, b.C.e);
-    verify(g.weights.W_Q, t.weights.W_Q, b.W_Q.e);
-    verify(g.weights.W_K, t.weights.W_K, b.W_K.e);
-    verify(g.weights.W_V, t.weights.W_V, b.W_V.e);
-    verify(g.weights.W_O, t.weights.W_O, b.W_O.e);
+        lift<double>(s.bias), lift<double>(dY),
+        heaviest_keys<S>(stacked(f.A)));
+    verify(g.X, t.X, b.X.error);
+    verify(g.C, t.C, b.C.error);
+    verify(g.weights.W_Q, t.weights.W_Q, b.W_Q.error);
+    verify(g.weights.W_K, t.weights.W_K, b.W_K.error);
+    verify(g.weights.W_V, t.weights.W_V, b.W_V.error);
+    verify(g.weights.W_O, t.weights.W_O, b.W_O.error);
   }
 }
 BOOST_AUTO_TEST_CASE(gradients_in_double) {

@@ -4,13 +4,6 @@
 #include "attn/multihead.hpp"
 using namespace attn;
 
-// measure the widest difference in quad
-Matrix<quad> times(const Matrix<quad>& a, const Matrix<quad>& b) {
-  return a.lazyProduct(b);
-}
-double widest(const Matrix<quad>& a, const Matrix<quad>& b) {
-  return a.size() == 0 ? 0.0 : to_double((a - b).cwiseAbs().maxCoeff());
-}
 // write multi-head attention head by head
 /// Y of the definition, one head after the other; KV head h / R.
 Matrix<quad> printed(const MultiHead<quad>& m, const Matrix<quad>& X,
@@ -62,7 +55,7 @@ BOOST_AUTO_TEST_SUITE(multihead)
 BOOST_AUTO_TEST_CASE(printed_definition) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto s = setting<quad>(seed);
-    verify(widest(attend(s.m, s.X, s.C, s.bias),
+    verify(distance(attend(s.m, s.X, s.C, s.bias),
                   printed(s.m, s.X, s.C, s.bias)), 1e-30);
   }
 }
@@ -77,7 +70,7 @@ BOOST_AUTO_TEST_CASE(one_head_is_attention) {
     const Matrix<quad> X = gaussian<quad>(n, d, seed);
     const Matrix<quad> C = gaussian<quad>(5, d, seed + 50);
     const Matrix<quad> S = times(X, C.transpose()) / sqrt(quad(3));
-    verify(widest(attend(m, X, C), times(attn::gibbs(S), C)), 1e-31);
+    verify(distance(attend(m, X, C), times(attn::gibbs(S), C)), 1e-31);
   }
 }
 // check the fused forms exactly
@@ -128,8 +121,8 @@ BOOST_AUTO_TEST_CASE(grouped_is_repeated) {
     const Matrix<quad> Y = attend(m, X);
     const auto block = repeated(m, [&](Index h) { return h / (8 / G); });
     const auto tile = repeated(m, [&](Index h) { return h % G; });
-    verify(widest(Y, attend(block, X)), 1e-31);
-    if (1 < G && G < 8) refute(widest(Y, attend(tile, X)), 0.1);
+    verify(distance(Y, attend(block, X)), 1e-31);
+    if (1 < G && G < 8) refute(distance(Y, attend(tile, X)), 0.1);
   }
 }
 // check the symmetries of the heads
@@ -146,7 +139,7 @@ BOOST_AUTO_TEST_CASE(heads_may_be_renumbered) {
       p.W_V.middleCols(2 * h, 2) = m.W_V.middleCols(from, 2);
       p.W_O.middleRows(2 * h, 2) = m.W_O.middleRows(from, 2);
     }
-    verify(widest(attend(p, X), attend(m, X)), 1e-31);
+    verify(distance(attend(p, X), attend(m, X)), 1e-31);
   }
 }
 // check the symmetries of the heads
@@ -159,8 +152,8 @@ BOOST_AUTO_TEST_CASE(positions_may_be_permuted) {
     Matrix<quad> P = Matrix<quad>::Zero(5, 5);
     for (Index i = 0; i < 5; ++i) P(i, pi[std::size_t(i)]) = quad(1);
     const Matrix<quad> PX = times(P, X);
-    verify(widest(attend(m, X, PX), Y), 1e-31);
-    verify(widest(attend(m, PX), times(P, Y)), 1e-31);
+    verify(distance(attend(m, X, PX), Y), 1e-31);
+    verify(distance(attend(m, PX), times(P, Y)), 1e-31);
   }
 }
 // check the causal bias
@@ -180,7 +173,7 @@ BOOST_AUTO_TEST_CASE(last_queries_see_the_cache) {
   const Matrix<quad> X = gaussian<quad>(7, 6, 3);
   const Matrix<quad> Y = attend(m, X, X, causal_bias<quad>(7, 7));
   for (Index n = 0; n <= 7; ++n)
-    verify(widest(attend(m, X.bottomRows(n), X, causal_bias<quad>(n, 7)),
+    verify(distance(attend(m, X.bottomRows(n), X, causal_bias<quad>(n, 7)),
                   Y.bottomRows(n)), 1e-31);
 }
 // check the causal bias
@@ -377,7 +370,7 @@ BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
     s.m.b_Q.setZero(), s.m.b_K.setZero();
     const auto t = multihead_forward(s.m, s.X, s.C);
     for (Index h = 0; h < s.m.heads; ++h)
-      verify(widest(stacked(t.scores).middleRows(h * s.X.rows(), s.X.rows()),
+      verify(distance(stacked(t.scores).middleRows(h * s.X.rows(), s.X.rows()),
                     times(times(s.X, implicit_form(s.m, h)),
                           s.C.transpose())), 1e-30);
   }
@@ -442,7 +435,7 @@ BOOST_AUTO_TEST_CASE(gauge_of_a_head) {
           times(R.inverse(), m.W_O.middleRows(4 * h, 4));
     }
     const Matrix<quad> X = gaussian<quad>(5, 6, seed);
-    verify(widest(attend(w, X), attend(m, X)), 1e-28);
+    verify(distance(attend(w, X), attend(m, X)), 1e-28);
   }
 }
 // check errata about the heads
@@ -453,8 +446,8 @@ BOOST_AUTO_TEST_CASE(projections_of_one_symbol) {
   Matrix<quad> Q = X;
   for (Index h = 0; h < 2; ++h) Q = times(Q, W.middleCols(h * d, d));
   const Matrix<quad> truth = project<quad>(X, W, Vector<quad>()).mat();
-  refute(widest(Q, truth.rightCols(d)), 0.1);
-  verify(widest(times(X, W.rightCols(d)), truth.rightCols(d)), 1e-31);
+  refute(distance(Q, truth.rightCols(d)), 0.1);
+  verify(distance(times(X, W.rightCols(d)), truth.rightCols(d)), 1e-31);
 }
 // check errata about the heads
 BOOST_AUTO_TEST_CASE(count_of_the_table) {

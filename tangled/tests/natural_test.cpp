@@ -6,12 +6,6 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
-// compare two matrices in quad
-template <class X, class Y>
-double widest(const X& x, const Y& y) {
-  if (x.size() == 0) return 0;
-  return to_double(quad((x - y).cwiseAbs().maxCoeff()));
-}
 // define losses and medians for the checks
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());

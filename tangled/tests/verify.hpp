@@ -83,8 +83,25 @@ inline void verify(double error, double bound,
 }
 // take the distance of two numbers in quad
 template <class X, class Y>
+  requires std::constructible_from<quad, X>
 double distance(const X& x, const Y& y) {
   return to_double(quad(abs(quad(x) - quad(y))));
+}
+// take the distance of two numbers in quad
+template <class X, class Y>
+double distance(const Eigen::MatrixBase<X>& x,
+                const Eigen::MatrixBase<Y>& y) {
+  require(x.rows() == y.rows() && x.cols() == y.cols(), "distance: ",
+          shape(x), " and ", shape(y));
+  const auto& a = x.eval();
+  const auto& b = y.eval();
+  double worst = 0;
+  for (Index i = 0; i < a.rows(); ++i)
+    for (Index j = 0; j < a.cols(); ++j) {
+      const double e = distance(a(i, j), b(i, j));
+      if (!(e <= worst)) worst = e;
+    }
+  return worst;
 }
 // verify a matrix entry by entry
 /// Componentwise |computed - truth| <= bound; the worst entry is reported.

@@ -157,17 +157,6 @@ struct MixtureChart {
     return g;
   }
 };
-// multiply matrices of any scalar
-namespace detail {
-template <class A, class B>
-Matrix<typename A::Scalar> times(const Eigen::MatrixBase<A>& a,
-                                 const Eigen::MatrixBase<B>& b) {
-  if constexpr (std::is_arithmetic_v<typename A::Scalar>)
-    return a * b;
-  else
-    return a.derived().lazyProduct(b.derived());
-}
-}  // namespace detail
 // give queries the metric of their weights
 /// Fisher metric of a query q (d entries) whose scores are k q / T:
 /// the covariance of the rows of k (n x d) under its weights, over T^2.
@@ -181,11 +170,11 @@ struct QueryMetric {
     require(q.size() == k.cols(), "QueryMetric: q has ", q.size(),
             " entries but keys have ", k.cols());
     const Matrix<S> keys = lift<S>(k);
-    const RowVector<S> s = detail::times(keys, q).transpose();
+    const RowVector<S> s = times(keys, q).transpose();
     const RowVector<S> A = gibbs(s, static_cast<S>(T));
-    const RowVector<S> mean = detail::times(A, keys);
+    const RowVector<S> mean = times(A, keys);
     const Matrix<S> c = keys.rowwise() - mean, Ac = A.asDiagonal() * c;
-    return detail::times(c.transpose(), Ac) / static_cast<S>(T * T);
+    return times(c.transpose(), Ac) / static_cast<S>(T * T);
   }
 };
 // solve least squares by orthogonalisation

@@ -91,9 +91,9 @@ struct Planted {
   /// Attention's output for another metric, in any scalar.
   template <class S>
   Matrix<S> output(const Matrix<S>& h) const {
-    const Matrix<S> low = detail::times(h, lift<S>(K).transpose());
-    const Matrix<S> s = detail::times(lift<S>(Q), low);
-    return detail::times(gibbs(s), lift<S>(V));
+    const Matrix<S> low = times(h, lift<S>(K).transpose());
+    const Matrix<S> s = times(lift<S>(Q), low);
+    return times(gibbs(s), lift<S>(V));
   }
   double loss(const Matrix<double>& h) const {
     return (output(h) - O).squaredNorm() / (2 * double(Q.rows()));

@@ -177,4 +177,17 @@ Tensor<S, H...> lift(const Tensor<R, H...>& x) {
   out.values = lift<S>(x.values);
   return out;
 }
+// multiply matrices of any scalar
+/// a b, n x m and m x k, in the scalar of both.
+/// Throws std::invalid_argument unless a has as many columns as b has rows.
+template <class A, class B>
+auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
+  require(a.cols() == b.rows(), "times: a is ", shape(a), " but b is ",
+          shape(b));
+  using S = typename A::Scalar;
+  if constexpr (std::is_arithmetic_v<S>)
+    return Matrix<S>(a * b);
+  else
+    return Matrix<S>(a.lazyProduct(b));
+}
 }  // namespace attn

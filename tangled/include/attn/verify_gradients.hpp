@@ -23,8 +23,8 @@ struct Tracked {
 };
 
 /// Exactly known numbers.
-template <class S>
-Tracked tracked_exactly(const Matrix<S>& m) {
+template <class D>
+Tracked tracked_exactly(const Eigen::MatrixBase<D>& m) {
   return {lift<double>(m), Matrix<double>::Zero(m.rows(), m.cols())};
 }
 
@@ -133,6 +133,62 @@ struct AttentionErrors {
   Matrix<double> O;
 };
 
+// list the heaviest keys
+/// heaviest_key of every row.
+template <class S>
+std::vector<Index> heaviest_keys(const Matrix<S>& A) {
+  std::vector<Index> key;
+  for (Index i = 0; i < A.rows(); ++i) key.push_back(heaviest_key(A, i));
+  return key;
+}
+// track the scores
+/// Scores Q K_low^T + bias, computed in S; bias may be 0 x 0, and
+/// -infinity in it forbids a pair, whose score is then exact.
+template <class S>
+Tracked tracked_scores(const Tracked& Q, const Tracked& K_low,
+                       const Matrix<double>& bias) {
+  Tracked X = tracked_product<S>(Q, tracked_transpose(K_low));
+  if (bias.size() > 0) X = tracked_sum<S>(X, tracked_exactly(bias));
+  for (Index k = 0; k < X.value.size(); ++k)
+    if (is_forbidden(X.value.data()[k])) X.error.data()[k] = 0;
+  return X;
+}
+// join bias and mask
+/// The bias with -infinity where the mask forbids; 0 x 0 without either.
+template <class S>
+Matrix<double> bias_and_mask(const AttentionInputs<S>& x) {
+  if (!x.bias && !x.mask) return {};
+  Matrix<double> B = x.bias ? lift<double>(*x.bias)
+                            : Matrix<double>::Zero(x.Q.rows(), x.K.rows());
+  if (x.mask)
+    B = x.mask->select(B, Matrix<double>::Constant(B.rows(), B.cols(),
+                                                   -HUGE_VAL)).eval();
+  return B;
+}
+// track the forward pass
+/// The steps of attention_forward, each with its errors.
+struct TrackedForward {
+  Tracked Q, K, V, Q_low, K_low, scores, weights, O;
+};
+template <class S>
+TrackedForward tracked_forward(const AttentionInputs<S>& x) {
+  TrackedForward f{tracked_exactly(x.Q), tracked_exactly(x.K),
+                   tracked_exactly(x.V), {}, {}, {}, {}, {}};
+  // track lowered queries and keys
+  if (x.M) {
+    const Tracked M = tracked_exactly(*x.M);
+    f.K_low = tracked_product<S>(f.K, tracked_transpose(M));
+    f.Q_low = tracked_product<S>(f.Q, M);
+  } else {
+    const double scale = 1 / std::sqrt(double(x.K.cols()));
+    f.K_low = tracked_multiple<S>(scale, f.K, 3);
+    f.Q_low = tracked_multiple<S>(scale, f.Q, 3);
+  }
+  f.scores = tracked_scores<S>(f.Q, f.K_low, bias_and_mask(x));
+  f.weights = tracked_gibbs<S>(f.scores, to_double(x.T));
+  f.O = tracked_product<S>(f.weights, f.V);
+  return f;
+}
 // bound the errors of attention's gradient
 /// Bounds the errors of attention_forward and attention_vjp computed in
 /// S (thm. backward-rounding), S no wider than double.  If not fixed, of
@@ -143,38 +199,12 @@ AttentionErrors attention_errors(const AttentionInputs<S>& given,
                                  const OutputParts<S>& bar,
                                  bool fixed = true) {
   const AttentionInputs<S> x = readable_inputs(given, "attention_errors");
+  const auto [Q, K, V, Q_low, K_low, X, A, O] = tracked_forward(x);
   const Tracked dO = tracked_exactly(bar.O);
-  // track scores, weights and outputs
-  // track lowered queries and keys
-  const Tracked Q = tracked_exactly(x.Q), K = tracked_exactly(x.K);
-  Tracked K_low, Q_low;
-  if (x.M) {
-    const Tracked M = tracked_exactly(*x.M);
-    K_low = tracked_product<S>(K, tracked_transpose(M));
-    Q_low = tracked_product<S>(Q, M);
-  } else {
-    const double scale = 1 / std::sqrt(double(x.K.cols()));
-    K_low = tracked_multiple<S>(scale, K, 3);
-    Q_low = tracked_multiple<S>(scale, Q, 3);
-  }
   const double T = to_double(x.T);
-  const Tracked V = tracked_exactly(x.V);
-  Tracked X = tracked_product<S>(Q, tracked_transpose(K_low));
-  if (x.bias) X = tracked_sum<S>(X, tracked_exactly(*x.bias));
-  for (Index i = 0; i < X.value.rows(); ++i)
-    for (Index j = 0; j < X.value.cols(); ++j)
-      if ((x.mask && !(*x.mask)(i, j)) || is_forbidden(X.value(i, j))) {
-        X.value(i, j) = -std::numeric_limits<double>::infinity();
-        X.error(i, j) = 0;
-      }
-  const Tracked A = tracked_gibbs<S>(X, T);
-  const Tracked O = tracked_product<S>(A, V);
   // track the cotangent of the scores
-  const Matrix<S> computed = attention_forward(x).weights;
-  std::vector<Index> key(std::size_t(computed.rows()), -1);
-  if (fixed)
-    for (Index i = 0; i < computed.rows(); ++i)
-      key[std::size_t(i)] = heaviest_key(computed, i);
+  std::vector<Index> key(std::size_t(x.Q.rows()), -1);
+  if (fixed) key = heaviest_keys(attention_forward(x).weights);
   Tracked dS = tracked_lower<S>(
       A, tracked_product<S>(dO, tracked_transpose(V)), key);
   if (bar.logZ.size() > 0) {
@@ -229,50 +259,23 @@ template <class S>
 Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                               const AttentionParts<S>& u) {
   const AttentionInputs<S> x = readable_inputs(given, "tangent_errors");
-  // track scores, weights and outputs
-  // track lowered queries and keys
-  const Tracked Q = tracked_exactly(x.Q), K = tracked_exactly(x.K);
-  Tracked K_low, Q_low;
-  if (x.M) {
-    const Tracked M = tracked_exactly(*x.M);
-    K_low = tracked_product<S>(K, tracked_transpose(M));
-    Q_low = tracked_product<S>(Q, M);
-  } else {
-    const double scale = 1 / std::sqrt(double(x.K.cols()));
-    K_low = tracked_multiple<S>(scale, K, 3);
-    Q_low = tracked_multiple<S>(scale, Q, 3);
-  }
-  const double T = to_double(x.T);
-  const Tracked V = tracked_exactly(x.V);
-  Tracked X = tracked_product<S>(Q, tracked_transpose(K_low));
-  if (x.bias) X = tracked_sum<S>(X, tracked_exactly(*x.bias));
-  for (Index i = 0; i < X.value.rows(); ++i)
-    for (Index j = 0; j < X.value.cols(); ++j)
-      if ((x.mask && !(*x.mask)(i, j)) || is_forbidden(X.value(i, j))) {
-        X.value(i, j) = -std::numeric_limits<double>::infinity();
-        X.error(i, j) = 0;
-      }
-  const Tracked A = tracked_gibbs<S>(X, T);
-  const Tracked O = tracked_product<S>(A, V);
+  const TrackedForward f = tracked_forward(x);
   // track the tangent of the scores
   Tracked dY = tracked_sum<S>(
-      tracked_product<S>(tracked_exactly(u.Q), tracked_transpose(K_low)),
-      tracked_product<S>(Q_low, tracked_transpose(tracked_exactly(u.K))));
+      tracked_product<S>(tracked_exactly(u.Q), tracked_transpose(f.K_low)),
+      tracked_product<S>(f.Q_low, tracked_transpose(tracked_exactly(u.K))));
   if (u.M.size() > 0)
     dY = tracked_sum<S>(
         dY, tracked_product<S>(
-                tracked_product<S>(Q, tracked_exactly(u.M)),
-                tracked_transpose(K)));
+                tracked_product<S>(f.Q, tracked_exactly(u.M)),
+                tracked_transpose(f.K)));
   if (u.bias.size() > 0) dY = tracked_sum<S>(dY, tracked_exactly(u.bias));
-  dY = tracked_multiple<S>(1 / T, dY, 0);
-  const Matrix<S> computed = attention_forward(x).weights;
-  std::vector<Index> key;
-  for (Index i = 0; i < computed.rows(); ++i)
-    key.push_back(heaviest_key(computed, i));
-  const Tracked dA = tracked_lower<S>(A, dY, key);
-  return tracked_sum<S>(tracked_product<S>(dA, V),
-                        tracked_product<S>(A, tracked_exactly(u.V)))
-             .error + 0 * O.error;
+  dY = tracked_multiple<S>(1 / to_double(x.T), dY, 0);
+  const Tracked dA = tracked_lower<S>(
+      f.weights, dY, heaviest_keys(attention_forward(x).weights));
+  return tracked_sum<S>(tracked_product<S>(dA, f.V),
+                        tracked_product<S>(f.weights, tracked_exactly(u.V)))
+      .error;
 }
 // make a loss of a cotangent
 /// <bar.O, O> + <bar.logZ, logZ>, empty rows left out of the latter.
