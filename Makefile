@@ -14,6 +14,12 @@ SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := book
 
+# As many jobs as there are cores, if each can have 3 GB; `make -j1' asks for one.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell awk -v n=$$(nproc) '/^MemAvailable/ { m = int($$2 / 3e6); \
+  print m < 1 ? 1 : m < n ? m : n }' /proc/meminfo)
+endif
+
 ## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
 ifneq ($(filter setup,$(MAKECMDGOALS)),)
 # First of all, since even reading the rest of this file takes noweb.

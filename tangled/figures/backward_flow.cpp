@@ -3,29 +3,9 @@
 #include "attn/random.hpp"
 #include <iostream>
 #include <vector>
-using namespace attn;
+#include "problems.hpp"
+using namespace backward;
 
-// stack attention layers
-/// Norm of the cotangent of X_l for l = depth, ..., 0, through layers
-/// X <- attention(beta X, X, X) or X + attention(beta X, X, X).
-std::vector<double> cotangent_norms(Matrix<double> X, double beta,
-                                    int depth, bool residual) {
-  std::vector<AttentionInputs<double>> layer;
-  for (int l = 0; l < depth; ++l) {
-    layer.push_back({Matrix<double>(beta * X), X, X});
-    const Matrix<double> O = attention_forward(layer.back()).O;
-    X = residual ? Matrix<double>(X + O) : O;
-  }
-  Matrix<double> dX = gaussian<double>(X.rows(), X.cols(), 77);
-  std::vector<double> norm{dX.norm()};
-  for (int l = depth; l-- > 0;) {
-    const auto g = attention_vjp(layer[std::size_t(l)],
-                                 OutputParts<double>{dX});
-    dX = beta * g.Q + g.K + g.V + (residual ? dX : Matrix<double>(0 * dX));
-    norm.push_back(dX.norm());
-  }
-  return norm;
-}
 
 int main() {
   const double beta[4] = {0, 1, 4, 16};

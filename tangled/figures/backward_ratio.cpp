@@ -4,68 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
-using namespace attn;
+#include "problems.hpp"
+using namespace backward;
 
-// draw a problem with everything in it
-struct Size {
-  Index n_q, n_k, d_q, d_k, d_v;
-};
-
-/// Random inputs with form, bias, and T; a mask if asked for.
-template <class S>
-AttentionInputs<S> random_inputs(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed),
-                       gaussian<S>(z.n_k, z.d_k, seed + 1000),
-                       gaussian<S>(z.n_k, z.d_v, seed + 2000)};
-  x.M = gaussian<S>(z.d_q, z.d_k, seed + 3000);
-  return x;
-}
-template <class S>
-AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x = random_inputs<S>(z, seed);
-  x.bias = gaussian<S>(z.n_q, z.n_k, seed + 4000);
-  const Matrix<double> coin = uniform<double>(z.n_q, z.n_k, seed + 5000);
-  x.mask = (coin.array() < 0.6).matrix();
-  x.T = S(int(2 + seed % 3)) / S(3);
-  return x;
-}
-// draw cotangents and directions
-template <class S>
-OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_v, seed + 6000),
-          Vector<S>(gaussian<S>(z.n_q, 1, seed + 7000).col(0))};
-}
-template <class S>
-AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_q, seed + 8000),
-          gaussian<S>(z.n_k, z.d_k, seed + 9000),
-          gaussian<S>(z.n_k, z.d_v, seed + 10000),
-          gaussian<S>(z.d_q, z.d_k, seed + 11000),
-          gaussian<S>(z.n_q, z.n_k, seed + 12000),
-          gaussian<S>(1, 1, seed + 13000)(0, 0)};
-}
-// draw a random problem of random shape
-/// Extents 1..most (d_v from 0), score scale 10^-1..10, options at random.
-template <class S>
-AttentionInputs<S> any_problem(std::uint64_t seed, Index most, Size& z) {
-  const Matrix<double> r = uniform<double>(8, 1, seed * 31 + 7);
-  const auto extent = [&](Index k, Index lo) {
-    return lo + Index((r(k, 0) + 1) / 2 * double(most + 1 - lo));
-  };
-  z = {extent(0, 1), extent(1, 1), extent(2, 1), extent(3, 1),
-       extent(4, 0)};
-  auto x = random_problem<double>(z, seed);
-  const double scale = std::pow(10.0, r(5, 0));
-  x.Q *= scale;
-  if (r(6, 0) > 0) x.mask.reset();
-  if (r(7, 0) > 0) x.bias.reset();
-  if (seed % 3 == 0) {
-    x.M.reset();
-    x.K = gaussian<double>(z.n_k, z.d_q, seed + 1);
-    z.d_k = z.d_q;
-  }
-  return lift<S>(x);
-}
 // find the worst ratio of each part
 double worst_ratio(const Matrix<float>& a, const Matrix<double>& t,
                    const Matrix<double>& bound) {

@@ -3,25 +3,9 @@
 #include "attn/rounding.hpp"
 #include <array>
 #include <iostream>
+#include "layer.hpp"
 using namespace attn;
 
-// softmax of each row, by its recipe
-template <class S>
-Matrix<S> softmax(const Matrix<S>& scores) {
-  using std::exp;
-  Matrix<S> A = scores;
-  for (Index i = 0; i < A.rows(); ++i) {
-    S m = A(i, 0), Z(0);
-    for (Index j = 1; j < A.cols(); ++j)
-      if (m < A(i, j)) m = A(i, j);
-    for (Index j = 0; j < A.cols(); ++j) {
-      A(i, j) = exp(S(A(i, j) - m));
-      Z += A(i, j);
-    }
-    for (Index j = 0; j < A.cols(); ++j) A(i, j) /= Z;
-  }
-  return A;
-}
 // take the worst ratio of a result
 double ratio(const Matrix<double>& computed, const Matrix<quad>& truth,
              const Matrix<double>& bound) {

@@ -3,108 +3,10 @@
 #include "verify.hpp"
 #include "attn/thermodynamics.hpp"
 #include "attn/verify_gradients.hpp"
+#include "gradients.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
-// seed one entry after the other
-/// Calls f(p, q, X + eps e_pq) for every entry of X.
-template <class F>
-void each_entry(const Matrix<quad>& X, F f) {
-  for (Index p = 0; p < X.rows(); ++p)
-    for (Index q = 0; q < X.cols(); ++q) {
-      Matrix<Dual<quad>> x = lift<Dual<quad>>(X);
-      x(p, q).d = quad(1);
-      f(p, q, x);
-    }
-}
-
-// seed one entry after the other
-/// Infinitesimal part of A V, where `which` of the two factors is dual.
-Matrix<quad> infinitesimal(const Matrix<Dual<quad>>& X,
-                           const Matrix<quad>& Y, char which) {
-  const Matrix<Dual<quad>> y = lift<Dual<quad>>(Y);
-  const Matrix<Dual<quad>> O = which == 'A' ? times(X, y) : times(y, X);
-  return O.unaryExpr([](const Dual<quad>& z) { return z.d; });
-}
-// draw a problem with everything in it
-struct Size {
-  Index n_q, n_k, d_q, d_k, d_v;
-};
-
-/// Random inputs with form, bias, and T; a mask if asked for.
-template <class S>
-AttentionInputs<S> random_inputs(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed),
-                       gaussian<S>(z.n_k, z.d_k, seed + 1000),
-                       gaussian<S>(z.n_k, z.d_v, seed + 2000)};
-  x.M = gaussian<S>(z.d_q, z.d_k, seed + 3000);
-  return x;
-}
-template <class S>
-AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x = random_inputs<S>(z, seed);
-  x.bias = gaussian<S>(z.n_q, z.n_k, seed + 4000);
-  const Matrix<double> coin = uniform<double>(z.n_q, z.n_k, seed + 5000);
-  x.mask = (coin.array() < 0.6).matrix();
-  x.T = S(int(2 + seed % 3)) / S(3);
-  return x;
-}
-// draw cotangents and directions
-template <class S>
-OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_v, seed + 6000),
-          Vector<S>(gaussian<S>(z.n_q, 1, seed + 7000).col(0))};
-}
-template <class S>
-AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_q, seed + 8000),
-          gaussian<S>(z.n_k, z.d_k, seed + 9000),
-          gaussian<S>(z.n_k, z.d_v, seed + 10000),
-          gaussian<S>(z.d_q, z.d_k, seed + 11000),
-          gaussian<S>(z.n_q, z.n_k, seed + 12000),
-          gaussian<S>(1, 1, seed + 13000)(0, 0)};
-}
-// compute the gradient of queries in three ways
-struct ThreeWays {
-  double scale, gauge, textbook, fused, exponent;
-};
-template <class S>
-AttentionInputs<S> scaled_problem(double scale, std::uint64_t seed) {
-  AttentionInputs<S> x{gaussian<S>(32, 16, seed),
-                       gaussian<S>(32, 16, seed + 100),
-                       gaussian<S>(32, 16, seed + 200)};
-  for (Index k = 0; k < x.Q.size(); ++k)
-    x.Q.data()[k] = S(scale) * x.Q.data()[k];
-  return x;
-}
-/// Worst row error of B, relative to the row's largest entry, in u.
-double worst_row(const Matrix<double>& B, const Matrix<quad>& truth) {
-  double worst = 0;
-  for (Index i = 0; i < B.rows(); ++i) {
-    const double size = to_double(truth.row(i).cwiseAbs().maxCoeff());
-    if (size < 1e-280) continue;
-    const double off = to_double(
-        (lift<quad>(B.row(i)) - truth.row(i)).cwiseAbs().maxCoeff());
-    worst = std::max(worst, off / size * 0x1p53);
-  }
-  return worst;
-}
-// compute the gradient of queries in three ways
-ThreeWays compare_three_ways(double scale, std::uint64_t seed) {
-  const auto x = scaled_problem<double>(scale, seed);
-  const OutputParts<double> bar{gaussian<double>(32, 16, seed + 300)};
-  const auto f = attention_forward(x);
-  const Matrix<quad> truth =
-      attention_vjp(lift<quad>(x), lift<quad>(bar)).Q;
-  const Matrix<double> dA = output_vjp(f.weights, x.V, bar.O).A;
-  const Vector<double> D = bar.O.cwiseProduct(f.O).rowwise().sum();
-  const Matrix<double> fused =
-      f.weights.cwiseProduct(dA.colwise() - D) * f.K_low;
-  const Matrix<double> textbook = softmax_vjp(f.weights, dA) * f.K_low;
-  const Matrix<double> gauge = attention_vjp(x, f, bar).Q;
-  return {scale, worst_row(gauge, truth), worst_row(textbook, truth),
-          worst_row(fused, truth), f.scores.cwiseAbs().maxCoeff()};
-}
 // check the accuracy of the gauge-fixed form
 BOOST_AUTO_TEST_CASE(gauge_bound) {
   const double u = unit_roundoff<double>();
@@ -151,28 +53,6 @@ BOOST_AUTO_TEST_CASE(gauge_against_textbook) {
     if (scale == 30) refute(w.textbook, 0x1p50);
     if (scale == 30) refute(w.fused, 0x1p50);
   }
-}
-// draw a random problem of random shape
-/// Extents 1..most (d_v from 0), score scale 10^-1..10, options at random.
-template <class S>
-AttentionInputs<S> any_problem(std::uint64_t seed, Index most, Size& z) {
-  const Matrix<double> r = uniform<double>(8, 1, seed * 31 + 7);
-  const auto extent = [&](Index k, Index lo) {
-    return lo + Index((r(k, 0) + 1) / 2 * double(most + 1 - lo));
-  };
-  z = {extent(0, 1), extent(1, 1), extent(2, 1), extent(3, 1),
-       extent(4, 0)};
-  auto x = random_problem<double>(z, seed);
-  const double scale = std::pow(10.0, r(5, 0));
-  x.Q *= scale;
-  if (r(6, 0) > 0) x.mask.reset();
-  if (r(7, 0) > 0) x.bias.reset();
-  if (seed % 3 == 0) {
-    x.M.reset();
-    x.K = gaussian<double>(z.n_k, z.d_q, seed + 1);
-    z.d_k = z.d_q;
-  }
-  return lift<S>(x);
 }
 // add two sets of error bounds
 void add_errors(AttentionErrors& e, const AttentionErrors& more) {
@@ -367,27 +247,6 @@ BOOST_AUTO_TEST_CASE(temperature_of_large_scores) {
   fact("ours", ours);
   fact("naive", distance(naive, truth));
   refute(distance(naive, truth), 100 * ours);
-}
-// stack attention layers
-/// Norm of the cotangent of X_l for l = depth, ..., 0, through layers
-/// X <- attention(beta X, X, X) or X + attention(beta X, X, X).
-std::vector<double> cotangent_norms(Matrix<double> X, double beta,
-                                    int depth, bool residual) {
-  std::vector<AttentionInputs<double>> layer;
-  for (int l = 0; l < depth; ++l) {
-    layer.push_back({Matrix<double>(beta * X), X, X});
-    const Matrix<double> O = attention_forward(layer.back()).O;
-    X = residual ? Matrix<double>(X + O) : O;
-  }
-  Matrix<double> dX = gaussian<double>(X.rows(), X.cols(), 77);
-  std::vector<double> norm{dX.norm()};
-  for (int l = depth; l-- > 0;) {
-    const auto g = attention_vjp(layer[std::size_t(l)],
-                                 OutputParts<double>{dX});
-    dX = beta * g.Q + g.K + g.V + (residual ? dX : Matrix<double>(0 * dX));
-    norm.push_back(dX.norm());
-  }
-  return norm;
 }
 // check the flow through layers
 BOOST_AUTO_TEST_CASE(values_conserve_the_sum) {

@@ -3,77 +3,10 @@
 #include "verify.hpp"
 #include "attn/thermodynamics.hpp"
 #include "attn/verify_gradients.hpp"
+#include "gradients.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
-// seed one entry after the other
-/// Calls f(p, q, X + eps e_pq) for every entry of X.
-template <class F>
-void each_entry(const Matrix<quad>& X, F f) {
-  for (Index p = 0; p < X.rows(); ++p)
-    for (Index q = 0; q < X.cols(); ++q) {
-      Matrix<Dual<quad>> x = lift<Dual<quad>>(X);
-      x(p, q).d = quad(1);
-      f(p, q, x);
-    }
-}
-
-// seed one entry after the other
-/// Infinitesimal part of A V, where `which` of the two factors is dual.
-Matrix<quad> infinitesimal(const Matrix<Dual<quad>>& X,
-                           const Matrix<quad>& Y, char which) {
-  const Matrix<Dual<quad>> y = lift<Dual<quad>>(Y);
-  const Matrix<Dual<quad>> O = which == 'A' ? times(X, y) : times(y, X);
-  return O.unaryExpr([](const Dual<quad>& z) { return z.d; });
-}
-// draw a problem with everything in it
-struct Size {
-  Index n_q, n_k, d_q, d_k, d_v;
-};
-
-/// Random inputs with form, bias, and T; a mask if asked for.
-template <class S>
-AttentionInputs<S> random_inputs(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed),
-                       gaussian<S>(z.n_k, z.d_k, seed + 1000),
-                       gaussian<S>(z.n_k, z.d_v, seed + 2000)};
-  x.M = gaussian<S>(z.d_q, z.d_k, seed + 3000);
-  return x;
-}
-template <class S>
-AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x = random_inputs<S>(z, seed);
-  x.bias = gaussian<S>(z.n_q, z.n_k, seed + 4000);
-  const Matrix<double> coin = uniform<double>(z.n_q, z.n_k, seed + 5000);
-  x.mask = (coin.array() < 0.6).matrix();
-  x.T = S(int(2 + seed % 3)) / S(3);
-  return x;
-}
-// draw cotangents and directions
-template <class S>
-OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_v, seed + 6000),
-          Vector<S>(gaussian<S>(z.n_q, 1, seed + 7000).col(0))};
-}
-template <class S>
-AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_q, seed + 8000),
-          gaussian<S>(z.n_k, z.d_k, seed + 9000),
-          gaussian<S>(z.n_k, z.d_v, seed + 10000),
-          gaussian<S>(z.d_q, z.d_k, seed + 11000),
-          gaussian<S>(z.n_q, z.n_k, seed + 12000),
-          gaussian<S>(1, 1, seed + 13000)(0, 0)};
-}
-// compare all parts of two gradients
-void verify_parts(const AttentionParts<quad>& a,
-                  const AttentionParts<quad>& b, double bound) {
-  verify(distance(a.Q, b.Q), bound);
-  verify(distance(a.K, b.K), bound);
-  verify(distance(a.V, b.V), bound);
-  verify(distance(a.M, b.M), bound);
-  verify(distance(a.bias, b.bias), bound);
-  verify(distance(a.T, b.T), bound);
-}
 // check the public verification
 BOOST_AUTO_TEST_CASE(four_ways_agree) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {

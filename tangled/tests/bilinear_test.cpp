@@ -7,37 +7,10 @@
 #include "attn/form.hpp"
 #include "attn/random.hpp"
 #include "attn/rounding.hpp"
+#include "metrics.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(bilinear)
-// change the basis of vectors and covectors
-template <class S>
-struct Basis {
-  Matrix<S> P, R;
-  explicit Basis(const Matrix<S>& p) : P(p), R(p.inverse()) {}
-  auto vector(const Tensor<S, up>& v) const {
-    return eq<R"(\tilde v^a = R^a{}_b v^b)">(view<up, dn>(R), v);
-  }
-  auto covector(const Tensor<S, dn>& u) const {
-    return eq<R"(\tilde u_a = P^b{}_a u_b)">(view<up, dn>(P), u);
-  }
-  auto form(const Tensor<S, dn, dn>& g) const {
-    const auto p = view<up, dn>(P);
-    return eq<R"(\tilde g_{ab} = P^c{}_a P^d{}_b g_{cd})">(p, p, g);
-  }
-};
-// draw a metric of each kind
-template <class S>
-std::vector<Metric<S>> metrics(Index d, std::uint64_t seed) {
-  using M = Metric<S>;
-  const Matrix<double> W = gaussian<double>(d + 2, d, seed);
-  Matrix<double> G = W.transpose() * W;
-  G = ((G + G.transpose()) / 2 + Matrix<double>::Identity(d, d)).eval();
-  const Vector<double> D = gaussian<double>(d, 1, seed + 1).array().exp();
-  const Matrix<S> U = gaussian<S>(1 + d / 3, d, seed + 2);
-  return {M::identity(d), M::scaled(d, S(0.3)), M::diagonal(lift<S>(D)),
-          M::low_rank(lift<S>(D), U), M::full(lift<S>(G))};
-}
 // check that the pairing needs no basis
 BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

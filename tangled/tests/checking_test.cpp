@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 #include <unistd.h>
+#include "layer.hpp"
 using namespace attn;
 
 // show a matrix on one line
@@ -17,23 +18,6 @@ inline void showValue(const attn::Matrix<double>& m, std::ostream& out) {
                            "", "[", "]"));
 }
 }  // namespace Eigen
-// softmax of each row, by its recipe
-template <class S>
-Matrix<S> softmax(const Matrix<S>& scores) {
-  using std::exp;
-  Matrix<S> A = scores;
-  for (Index i = 0; i < A.rows(); ++i) {
-    S m = A(i, 0), Z(0);
-    for (Index j = 1; j < A.cols(); ++j)
-      if (m < A(i, j)) m = A(i, j);
-    for (Index j = 0; j < A.cols(); ++j) {
-      A(i, j) = exp(S(A(i, j) - m));
-      Z += A(i, j);
-    }
-    for (Index j = 0; j < A.cols(); ++j) A(i, j) /= Z;
-  }
-  return A;
-}
 // run a check that ought to fail
 template <class F>
 std::string complaint(F&& check) {

@@ -1,43 +1,11 @@
 // tests/gibbs_test.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
-// include what the checks of chapter two need
 #include "prelude.hpp"
 #include "verify.hpp"
-#include "attn/einsum.hpp"
 #include "attn/field.hpp"
-#include "attn/quad.hpp"
-#include "attn/random.hpp"
-#include "attn/rounding.hpp"
-#include "attn/thermodynamics.hpp"
+#include "printed.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(gibbs)
-// draw rows of scores for the checks
-const double inf = std::numeric_limits<double>::infinity();
-const double nan = std::numeric_limits<double>::quiet_NaN();
-
-/// Calls f(S, T) for scores S (2 x n) over sizes, scales and temperatures.
-template <class F>
-void for_rows(std::uint64_t seeds, F f) {
-  std::uint64_t seed = 0;
-  for (std::uint64_t k = 0; k < seeds; ++k)
-    for (const Index n : {1, 2, 3, 7, 33})
-      for (const double scale : {1e-3, 1.0, 30.0, 1e4})
-        for (const double T : {1e-6, 0.1, 1.0, 7.0, 1e9})
-          f(Matrix<double>(scale * gaussian<double>(2, n, ++seed)), T);
-}
-// write the printed definitions in quad
-/// Weights, log Z, mean energy and entropy as printed, in quad precision.
-struct Printed {
-  Matrix<quad> A;
-  quad logZ, U, H;
-};
-Printed printed(const Matrix<quad>& s, const quad& T) {
-  const Matrix<quad> w = (s.array() / T).exp();
-  const quad Z = w.sum();
-  const Matrix<quad> A = w / Z;
-  const quad U = -(A.array() * s.array()).sum();
-  return {A, log(Z), U, quad(-(A.array() * A.array().log()).sum())};
-}
 // check weights against their definition
 BOOST_AUTO_TEST_CASE(printed_definitions) {
   const double u = unit_roundoff<quad>();

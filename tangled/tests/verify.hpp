@@ -134,6 +134,20 @@ void verify(const Eigen::MatrixBase<C>& computed,
   measure(Kind::bound, error <= allowed && std::isfinite(worst), error,
           allowed, worst, where.str(), at);
 }
+// verify a limit by halving the step
+/// y(n) is the result of n steps of a method of the given order; y(2 n)
+/// must be as near to the truth as its distance to y(n) predicts.
+template <class F, class T>
+void verify_limit(F y, Index n, int order, const T& truth,
+                  std::source_location at =
+                      std::source_location::current()) {
+  const auto coarse = y(n), fine = y(2 * n);
+  const double size = distance(truth, T(0 * truth));
+  const double rounding = 2 * double(n) * 0x1p-53 * std::max(1.0, size);
+  verify(distance(fine, truth),
+         3 * distance(fine, coarse) / (std::pow(2, order) - 1) + rounding,
+         at);
+}
 // refute a statement by its gap
 /// Passes iff gap >= at_least > 0: what is printed elsewhere is false.
 inline void refute(double gap, double at_least,

@@ -1,0 +1,47 @@
+// tests/modules.hpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+#pragma once
+#include "attn/multihead.hpp"
+
+namespace multihead {
+using namespace attn;
+// draw modules and inputs for the checks
+/// A module with its inputs, context and causal bias, all from one seed.
+template <class S>
+struct Setting {
+  MultiHead<S> m;
+  Matrix<S> X, C, bias;
+};
+template <class S>
+Setting<S> setting(std::uint64_t seed) {
+  const Index k = Index(seed % 6);
+  const HeadShape shapes[] = {{6, 2}, {5, 1, 1, 3, 2, 4, 7, true},
+      {8, 4, 2, 3, 5, 6, 3, true}, {6, 6, 1, 2, 1, 6, 6, true},
+      {4, 3, 3, 1, 2, 4, 4}, {7, 4, 2, 2, 3, 7, 7}};
+  const Index n = Index(1 + seed % 5), c = n + Index(seed % 3);
+  Setting<double> s;
+  s.m = xavier<double>(shapes[k], 10 * seed);
+  for_each_weight([&](std::string name, auto& w) {
+    if (name[0] == 'b') w = 0.5 * gaussian<double>(w.size(), 1, seed + 5);
+  }, s.m);
+  s.X = gaussian<double>(n, s.m.W_Q.rows(), seed + 6);
+  s.C = gaussian<double>(c, s.m.W_K.rows(), seed + 7);
+  if (seed % 2) s.bias = causal_bias<double>(n, c);
+  return {lifted<S>(s.m), lift<S>(s.X), lift<S>(s.C), lift<S>(s.bias)};
+}
+// write attention with repeated keys
+/// Ordinary attention whose head h has the keys and values of head of(h).
+template <class S, class F>
+MultiHead<S> repeated(const MultiHead<S>& m, F of) {
+  MultiHead<S> r = m;
+  r.kv_heads = m.heads;
+  r.W_K.resize(m.W_K.rows(), m.heads * m.d_k());
+  r.W_V.resize(m.W_V.rows(), m.heads * m.d_v());
+  for (Index h = 0; h < m.heads; ++h) {
+    r.W_K.middleCols(h * m.d_k(), m.d_k()) =
+        m.W_K.middleCols(of(h) * m.d_k(), m.d_k());
+    r.W_V.middleCols(h * m.d_v(), m.d_v()) =
+        m.W_V.middleCols(of(h) * m.d_v(), m.d_v());
+  }
+  return r;
+}
+}  // namespace multihead
