@@ -7,7 +7,7 @@ BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
   folders = "^\\[\\[(include/attn|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp)\\]\\]$"
 }
-/^@file /        { file = substr($0, 7); line = 1; nfile++; env = "" ; next }
+/^@file /        { unmoved(); file = substr($0, 7); line = 1; nfile++; env = "" ; next }
 /^@begin code/   { code = 1; len = 0; cols = 0; begun = line; next }
 /^@end code/     { code = 0
                    if (len > 25) complain(file, begun, "chunk of " len " lines; 25 is the most a reader can hold")
@@ -51,6 +51,12 @@ function doc(s,   m, t) {
   if (env != "" && s ~ "\\\\end\\{" env "\\}") {
     if (!ok) complain(file, at, env " without \\verifiedby{suite/case} or \\unverified{reason}")
     env = "" }
+  if (match(s, /\\begin\{(back|answer)\}/, m)) {
+    if (moved != "") here("\\begin{" m[1] "} inside \\begin{" moved "}")
+    moved = m[1]; movedat = line }
+  if (match(s, /\\end\{(back|answer)\}/, m)) {
+    if (moved != m[1]) here("\\end{" m[1] "} without its beginning")
+    moved = "" }
   t = s
   while (match(t, /\\label\{([^}]*)\}/, m)) {
     if (m[1] in labels) here("label " m[1] " stands at " labels[m[1]] " too")
@@ -60,6 +66,7 @@ function doc(s,   m, t) {
   collect(s, "\\\\cite[a-z]*\\*?(\\[[^]]*\\])*\\{([^}]*)\\}", cites)
   collect(s, "\\\\bookfig(\\[[a-z]*\\])?\\{([^}]*)\\}", figs)
 }
+function unmoved() { if (moved != "") complain(file, movedat, "\\begin{" moved "} is never closed"); moved = "" }
 function collect(s, re, into,   m, k, n, part) {
   while (match(s, re, m)) {
     n = split(m[2] != "" ? m[2] : m[1], part, /, */)
@@ -67,6 +74,7 @@ function collect(s, re, into,   m, k, n, part) {
     s = substr(s, RSTART + RLENGTH) }
 }
 END {
+  unmoved()
   for (fc in defined) { split(fc, p, SUBSEP)
     if (!(fc in used)) complain(p[1], defined[fc], "chunk <<" p[2] ">> is defined and never used") }
   for (fc in useline) { split(fc, p, SUBSEP)

@@ -51,4 +51,14 @@ const auto sphere = [](int r) {
     return Matrix<S>{{rr, S(0)}, {S(0), rr * s * s}};
   };
 };
+// lay out keys in the plane
+inline const Matrix<double> six_keys{{1, 0}, {0, 1}, {-1, 0.5},
+                                     {0.3, -1}, {2, 1}, {-0.5, -0.5}};
+inline Matrix<double> pentagon() {
+  Matrix<double> k(5, 2);
+  for (Index j = 0; j < 5; ++j)
+    k.row(j) << std::cos(0.4 * M_PI * double(j)),
+        std::sin(0.4 * M_PI * double(j));
+  return k;
+}
 }  // namespace geometry

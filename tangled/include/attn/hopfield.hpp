@@ -1,0 +1,342 @@
+// include/attn/hopfield.hpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+#pragma once
+#include "attn/argument.hpp"
+#include "attn/attention.hpp"
+#include "attn/gibbs.hpp"
+#include "attn/random.hpp"
+#include "attn/thermodynamics.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace attn {
+// wire neurons by Hebb's rule
+/// Is the diagonal M/d of the Hebbian form kept or set to zero?
+enum class Diagonal { zero, kept };
+
+/// Hebbian form W_ab = (1/d) sum_j K_ja K_jb of patterns K (M x d), d x d
+/// (def. hebb).  Throws std::invalid_argument if there are no neurons.
+template <class D>
+Matrix<ScalarOf<D>> hebb(const Expr<D>& patterns,
+                         Diagonal diagonal = Diagonal::zero) {
+  using S = ScalarOf<D>;
+  require(patterns.cols() > 0, "hebb: patterns are ", shape(patterns));
+  const Rows<S> K(patterns);
+  Matrix<S> W = eq<"W_{ab} = K^j{}_a K_{jb}">(  // eq:hebb
+      view<up, dn>(K), view<dn, dn>(K)).mat();
+  W /= static_cast<S>(K.cols());
+  if (diagonal == Diagonal::zero) W.diagonal().setZero();
+  return W;
+}
+// measure the energy of a state
+/// Throws unless W is d x d and x has d entries.
+template <class S>
+void require_network(const char* function, const Matrix<S>& W,
+                     const Vector<S>& x) {
+  require(W.rows() == W.cols() && W.rows() == x.size(), function, ": W is ",
+          shape(W), " but x has ", x.size(), " entries");
+}
+
+/// Energy of the state x in the network W (eq. quadratic-energy).  Throws
+/// std::invalid_argument unless W is d x d and x has d entries.
+template <class S>
+S classical_energy(const Matrix<S>& W, const Vector<S>& x) {
+  require_network("classical_energy", W, x);
+  return eq<R"(E = -\tfrac{1}{2} x^a W_{ab} x^b)">(  // eq:quadratic-energy
+      view<up>(x), view<dn, dn>(W), view<up>(x));
+}
+// let neurons follow their fields
+/// The sign of the field h, or the present state x if h is zero.
+template <class S>
+S follow(const S& h, const S& x) {
+  return S(0) < h ? S(1) : h < S(0) ? S(-1) : x;
+}
+
+/// All d neurons at once: x_a <- sgn(W_ab x^b), unchanged where the field is
+/// zero.  Throws std::invalid_argument unless W is d x d, x has d entries.
+template <class S>
+Vector<S> synchronous_update(const Matrix<S>& W, const Vector<S>& x) {
+  require_network("synchronous_update", W, x);
+  Vector<S> y = W * x;
+  for (Index a = 0; a < y.size(); ++a) y(a) = follow(y(a), x(a));
+  return y;
+}
+// let neurons follow their fields
+/// One neuron after the other in the given order; x and its field h = W x
+/// (d entries each) change in place.  Returns the number of flips.
+template <class S>
+Index sweep(const Matrix<S>& W, const std::vector<Index>& order,
+            Vector<S>& x, Vector<S>& h) {
+  Index flips = 0;
+  for (const Index a : order) {
+    const S next = follow(h(a), x(a));
+    if (next == x(a)) continue;
+    h += W.col(a) * (next - x(a));
+    x(a) = next;
+    ++flips;
+  }
+  return flips;
+}
+// let neurons follow their fields
+/// Where the sequential dynamics came to rest, and after how many sweeps.
+template <class S>
+struct Settled {
+  Vector<S> x;
+  Index sweeps = 0;
+  bool fixed = false;
+};
+
+/// Sequential dynamics from x until nothing changes (prop. sequential), or
+/// for max_sweeps.  Throws as synchronous_update.
+template <class S>
+Settled<S> settle(const Matrix<S>& W, const Vector<S>& x,
+                  std::uint64_t seed = 1, Index max_sweeps = 1000) {
+  require_network("settle", W, x);
+  Settled<S> run{x};
+  Vector<S> h = W * x;
+  while (!run.fixed && run.sweeps < max_sweeps)
+    run.fixed = sweep(W, permutation(x.size(), seed + std::uint64_t(
+                                                   run.sweeps++)),
+                      run.x, h) == 0;
+  return run;
+}
+// predict errors from crosstalk
+/// Probability that one of d neurons leaves one of M random patterns at the
+/// first step, exactly (thm. crosstalk).  Throws std::invalid_argument
+/// unless M >= 1 and d >= 1.
+inline double hebb_bit_error(Index d, Index M) {
+  require(d >= 1 && M >= 1, "hebb_bit_error: d = ", d, ", M = ", M);
+  const double n = double(M - 1) * double(d - 1);
+  double tail = 0;  // of `minus`, where n - 2 minus < -(d - 1)
+  for (double minus = std::floor((n + double(d) - 1) / 2) + 1; minus <= n;
+       ++minus)
+    tail += std::exp(std::lgamma(n + 1) - std::lgamma(minus + 1) -
+                     std::lgamma(n - minus + 1) - n * std::log(2.0));
+  return tail;
+}
+
+/// Patterns up to which a given one is a fixed point, d/(2 ln d).
+/// Throws std::invalid_argument unless d >= 2.  Source: McEliece 1987.
+inline double hebb_capacity(Index d) {
+  require(d >= 2, "hebb_capacity: d = ", d);
+  return double(d) / (2 * std::log(double(d)));
+}
+// update states by attention
+/// Throws unless 0 < beta < infinity.
+template <class S>
+void require_beta(const char* function, const S& beta) {
+  require_domain(S(0) < beta && !(beta == beta + beta), function,
+                 ": beta must be positive and finite");
+}
+
+/// One step x+ = sum_j A_j K_j of the modern network for each row of X
+/// (n x d), with patterns K (M x d), in the metric g; n x d (eq. update).
+/// Without patterns, zero.  Throws std::invalid_argument for shapes that do
+/// not fit, std::domain_error unless 0 < beta < infinity.
+template <class DX, class DK>
+Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
+                                     const ScalarOf<DX>& beta,
+                                     const Metric<ScalarOf<DX>>& g) {
+  using S = ScalarOf<DX>;
+  require_beta("hopfield_update", beta);
+  const Rows<S> x(X), k(K);
+  return average(gibbs(scores(x, k, g), S(1) / beta), k);
+}
+// update states by attention
+/// Energy per row of X (eq. modern-energy), n entries; +infinity if there
+/// are no patterns.  Shapes and throws as hopfield_update.
+template <class DX, class DK>
+Vector<ScalarOf<DX>> hopfield_energy(const Expr<DX>& X, const Expr<DK>& K,
+                                     const ScalarOf<DX>& beta,
+                                     const Metric<ScalarOf<DX>>& g) {
+  using S = ScalarOf<DX>;
+  require_beta("hopfield_energy", beta);
+  const Rows<S> x(X), k(K);
+  const Matrix<S> low = g.lower(x);
+  Vector<S> E = free_energy(scores(x, k, g), S(1) / beta);
+  for (Index i = 0; i < E.size(); ++i)
+    E(i) += x.row(i).dot(low.row(i)) / S(2);
+  return E;
+}
+// update states by attention
+/// hopfield_update in the metric delta.
+template <class DX, class DK>
+Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
+                                     const ScalarOf<DX>& beta) {
+  return hopfield_update(X, K, beta,
+                         Metric<ScalarOf<DX>>::identity(X.cols()));
+}
+
+/// hopfield_energy in the metric delta.
+template <class DX, class DK>
+Vector<ScalarOf<DX>> hopfield_energy(const Expr<DX>& X, const Expr<DK>& K,
+                                     const ScalarOf<DX>& beta) {
+  return hopfield_energy(X, K, beta,
+                         Metric<ScalarOf<DX>>::identity(X.cols()));
+}
+// update states by attention
+/// Energies at n equally spaced points from x to y (1 x d each), n entries.
+/// Throws as hopfield_energy, and std::invalid_argument unless n >= 2.
+template <class S>
+Vector<S> energy_along(const RowVector<S>& x, const RowVector<S>& y, Index n,
+                       const Matrix<S>& K, const S& beta) {
+  require(n >= 2 && x.size() == y.size(), "energy_along: ", n,
+          " points between ", shape(x), " and ", shape(y));
+  Matrix<S> X(n, x.size());
+  for (Index k = 0; k < n; ++k) {
+    const S t = static_cast<S>(double(k) / double(n - 1));
+    X.row(k) = (S(1) - t) * x + t * y;
+  }
+  return hopfield_energy(X, K, beta);
+}
+// iterate to a fixed point
+/// States (n x d) where the iteration stopped, and after how many steps.
+template <class S>
+struct Retrieved {
+  Matrix<S> X;
+  Index steps = 0;
+  bool converged = false;
+};
+
+// iterate to a fixed point
+/// Iterates hopfield_update from X until no entry moves by more than tol,
+/// or for max_steps.  Throws as hopfield_update.
+template <class DX, class DK>
+Retrieved<ScalarOf<DX>> hopfield_retrieve(
+    const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
+    Index max_steps = 100, const ScalarOf<DX>& tol = 1e-12) {
+  using S = ScalarOf<DX>;
+  Retrieved<S> run{X};
+  while (!run.converged && run.steps < max_steps) {
+    const Matrix<S> next = hopfield_update(run.X, K, beta);
+    run.converged = true;
+    for (Index k = 0; k < next.size(); ++k) {
+      const S moved = next.data()[k] - run.X.data()[k];
+      if (!(moved <= tol && -moved <= tol)) run.converged = false;
+    }
+    run.X = next;
+    ++run.steps;
+  }
+  return run;
+}
+// certify that a pattern is kept
+/// What thm. basin says of one pattern.
+struct Basin {
+  double separation, reach;  // Delta_i and D_i
+  double radius, rate;       // r = 1/(beta D_i) and q
+  bool kept() const { return rate < 1; }
+};
+
+// certify that a pattern is kept
+/// Certificate of pattern i among the patterns K (M x d), for the metric
+/// delta.  Throws std::invalid_argument unless 0 <= i < M, and
+/// std::domain_error for a bad beta.
+template <class D>
+Basin basin(const Expr<D>& patterns, Index i, double beta) {
+  require_beta("basin", beta);
+  const Matrix<double> K = lift<double>(patterns.eval());
+  require(0 <= i && i < K.rows(), "basin: no row ", i, " in ", shape(K));
+  Basin b{HUGE_VAL, 0, 0, 0};
+  for (Index j = 0; j < K.rows(); ++j) {
+    if (j == i) continue;
+    const RowVector<double> away = K.row(i) - K.row(j);
+    b.separation = std::min(b.separation, away.dot(K.row(i)));
+    b.reach = std::max(b.reach, away.norm());
+  }
+  b.radius = 1 / (beta * b.reach);
+  if (K.rows() > 1)
+    b.rate = beta * b.reach * b.reach * double(K.rows() - 1) *
+             std::exp(1 - beta * b.separation);
+  return b;
+}
+// measure the reach of a memory
+/// Fraction of cues k_i + radius v, with v uniform on the unit sphere, that
+/// the iteration brings nearer to pattern i than to any other (M x d).
+/// Throws std::invalid_argument unless 0 <= i < M and tries > 0.
+inline double retrieved_fraction(const Matrix<double>& K, Index i,
+                                 double radius, double beta,
+                                 Index tries = 100, std::uint64_t seed = 1) {
+  require(0 <= i && i < K.rows() && tries > 0, "retrieved_fraction: row ",
+          i, " of ", shape(K), ", ", tries, " tries");
+  Matrix<double> X = gaussian<double>(tries, K.cols(), seed);
+  X.rowwise().normalize();
+  X = ((radius * X).rowwise() + K.row(i)).eval();
+  X = hopfield_retrieve(X, K, beta).X;
+  Index good = 0;
+  for (Index t = 0; t < tries; ++t) {
+    Index nearest = 0;
+    (K.rowwise() - X.row(t)).rowwise().squaredNorm().minCoeff(&nearest);
+    good += nearest == i;
+  }
+  return double(good) / double(tries);
+}
+// recall binary patterns
+/// The network with energy -sum_j exp(d m_j): all neurons of x (d) at once
+/// take the signs of eq. dense-update for binary patterns K (M x d).
+/// Throws std::invalid_argument unless x has d entries.
+inline Vector<double> exponential_update(const Matrix<double>& K,
+                                         const Vector<double>& x) {
+  require(K.cols() == x.size(), "exponential_update: K is ", shape(K),
+          " but x has ", x.size(), " entries");
+  Vector<double> o = K * x, y(x.size());
+  const double top = K.rows() > 0 ? o.maxCoeff() : 0;
+  for (Index a = 0; a < x.size(); ++a) {
+    double field = 0;
+    for (Index j = 0; j < K.rows(); ++j)
+      field += K(j, a) * std::exp(o(j) - K(j, a) * x(a) - top);
+    y(a) = follow(field, x(a));
+  }
+  return y;
+}
+// evaluate what has been proved
+/// w >= 0 with w e^w = x, for x >= 0 (Newton's method; Corless 1996).
+inline double lambert_w(double x) {
+  require_domain(x >= 0, "lambert_w: x = ", x, " is negative");
+  double w = std::log1p(x);
+  for (int k = 0; k < 60; ++k) {
+    const double e = std::exp(w);
+    w -= (w * e - x) / (e * (w + 1));
+  }
+  return w;
+}
+
+// evaluate what has been proved
+/// The base c of eq. ramsauer for patterns of length kappa sqrt(d - 1);
+/// throws std::domain_error unless d > 1 and beta, kappa, p > 0.
+inline double ramsauer_base(double d, double kappa, double beta, double p) {
+  require_domain(d > 1 && kappa > 0 && beta > 0 && p > 0,
+                 "ramsauer_base: d = ", d, ", kappa = ", kappa, ", beta = ",
+                 beta, ", p = ", p);
+  const double k2 = kappa * kappa, b = 2 * k2 * beta / 5;
+  const double a = 2 / (d - 1) * (1 + std::log(2 * beta * k2 * p * (d - 1)));
+  return b / lambert_w(b * std::exp(a));
+}
+
+/// Number of patterns sqrt(p) c^((d-1)/4) of eq. ramsauer.
+inline double ramsauer_guarantee(double d, double kappa, double beta,
+                                 double p) {
+  return std::sqrt(p) *
+         std::pow(ramsauer_base(d, kappa, beta, p), (d - 1) / 4);
+}
+// estimate capacities of random patterns
+/// Rate gamma with capacity e^(gamma d) for Gaussian patterns of norm
+/// sqrt(d): beta - beta^2/2, or 1/2 from beta = 1 on (thm. cold).
+inline double gaussian_capacity_rate(double beta) {
+  require_beta("gaussian_capacity_rate", beta);
+  return beta < 1 ? beta - beta * beta / 2 : 0.5;
+}
+
+/// The same for patterns on the sphere of radius sqrt(d) (prop. sphere).
+inline double spherical_capacity_rate(double beta) {
+  require_beta("spherical_capacity_rate", beta);
+  const double t = (std::sqrt(1 + 4 * beta * beta) - 1) / (2 * beta);
+  return beta - beta * t - std::log1p(-t * t) / 2;
+}
+
+/// log M_c = sqrt(d) - 1/2: keys among which a unit-variance key of
+/// dimension d keeps half its weight in standard attention (eq.
+/// head-capacity).  Throws std::domain_error unless d >= 1.
+inline double head_log_capacity(double d) {
+  require_domain(d >= 1, "head_log_capacity: d = ", d);
+  return std::sqrt(d) - 0.5;
+}
+}  // namespace attn

@@ -1,0 +1,190 @@
+// include/attn/lowrank.hpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+#pragma once
+#include "attn/linear.hpp"
+#include "attn/regression.hpp"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+namespace attn {
+// decompose by rotations of columns
+/// A = U diag(sigma) V^T for n x m, n >= m: U is n x m, V is m x m.
+template <class S>
+struct Decomposition {
+  Matrix<S> U;
+  Vector<S> sigma;  // decreasing
+  Matrix<S> V;
+};
+// decompose by rotations of columns
+/// Rotates columns p and q of B by the angle that makes them orthogonal,
+/// and those of V; false if they were, to working precision.
+template <class S>
+bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
+  using std::abs, std::sqrt;
+  const S a = B.col(p).squaredNorm(), b = B.col(q).squaredNorm();
+  const S g = B.col(p).dot(B.col(q));
+  if (!(abs(g) > std::numeric_limits<S>::epsilon() * sqrt(S(a * b))))
+    return false;
+  const S zeta = (b - a) / (g + g), root = sqrt(S(S(1) + zeta * zeta));
+  const S t = (zeta < S(0) ? S(-1) : S(1)) / (abs(zeta) + root);
+  const S c = S(1) / sqrt(S(S(1) + t * t));
+  for (auto* X : {&B, &V}) {
+    const Vector<S> x = X->col(p), y = X->col(q);
+    X->col(p) = c * (x - t * y);
+    X->col(q) = c * (y + t * x);
+  }
+  return true;
+}
+// decompose by rotations of columns
+/// Singular value decomposition of A, n x m with n >= m, by rotations.
+template <class D>
+Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
+  using std::sqrt;
+  using S = ScalarOf<D>;
+  require(A.rows() >= A.cols(), "decompose: A is ", shape(A));
+  Eigen::MatrixX<S> B = A;
+  const Index m = B.cols();
+  Eigen::MatrixX<S> V = Eigen::MatrixX<S>::Identity(m, m);
+  for (int sweep = 0, turned = 1; turned && sweep < 60; ++sweep) {
+    turned = 0;
+    for (Index q = 1; q < m; ++q)
+      for (Index p = 0; p < q; ++p) turned += rotate(B, V, p, q);
+  }
+  // sort the columns by length
+  std::vector<Index> order(static_cast<std::size_t>(m));
+  std::iota(order.begin(), order.end(), Index(0));
+  const Vector<S> square = B.colwise().squaredNorm().transpose();
+  std::stable_sort(order.begin(), order.end(),
+                   [&](Index p, Index q) { return square(q) < square(p); });
+  Decomposition<S> d{Matrix<S>::Zero(B.rows(), m), Vector<S>(m),
+                     Matrix<S>(m, m)};
+  for (Index r = 0; r < m; ++r) {
+    const Index p = order[std::size_t(r)];
+    d.sigma(r) = sqrt(S(square(p)));
+    d.V.col(r) = V.col(p);
+    if (S(0) < d.sigma(r)) d.U.col(r) = B.col(p) / d.sigma(r);
+  }
+  return d;
+}
+// bound what a rank can do
+/// Singular values in decreasing order, as many as the shorter side.
+template <class D>
+Vector<ScalarOf<D>> singular_values(const Expr<D>& A) {
+  const Matrix<ScalarOf<D>> B = A;
+  if (B.rows() >= B.cols()) return decompose(B).sigma;
+  return decompose(Matrix<ScalarOf<D>>(B.transpose())).sigma;
+}
+/// Least possible errors of an approximation of rank m.
+template <class S>
+struct Yardstick {
+  S frobenius, spectral;
+};
+/// The two bounds of thm. eckart-young, from singular values.
+template <class S>
+Yardstick<S> eckart_young(const Vector<S>& sigma, Index m) {
+  require(m >= 0, "eckart_young: rank ", m);
+  if (m >= sigma.size()) return {S(0), S(0)};
+  return {sigma.tail(sigma.size() - m).norm(), sigma(m)};
+}
+// bound what a rank can do
+/// How many singular values exceed tolerance times the largest.
+template <class S>
+Index numerical_rank(const Vector<S>& sigma,
+                     const std::type_identity_t<S>& tolerance) {
+  Index r = 0;
+  while (r < sigma.size() && sigma(r) > tolerance * sigma(0)) ++r;
+  return r;
+}
+// bound what a rank can do
+/// The matrix of rank at most m nearest to A; throws if m is negative.
+template <class D>
+Matrix<ScalarOf<D>> best_rank(const Expr<D>& A, Index m) {
+  using S = ScalarOf<D>;
+  const Matrix<S> B = A;
+  require(m >= 0, "best_rank: rank ", m);
+  if (B.rows() < B.cols())
+    return best_rank(Matrix<S>(B.transpose()), m).transpose();
+  const auto d = decompose(B);
+  const Index r = std::min(m, d.sigma.size());
+  const Matrix<S> long_columns =
+      d.U.leftCols(r) * d.sigma.head(r).asDiagonal();
+  return long_columns * d.V.leftCols(r).transpose();
+}
+// approximate by landmarks, in order
+// compare points by the Gaussian kernel
+/// Gaussian kernel exp(-|x - y|^2/2) between the rows of X and Y.
+template <class D>
+Matrix<ScalarOf<D>> gaussian_kernel(
+    const Expr<D>& X, const Rows<ScalarOf<D>>& Y) {
+  using S = ScalarOf<D>;
+  return exponential(
+      gaussian_scores(X, Y, Metric<S>::identity(X.cols())));
+}
+// choose landmarks greedily
+/// Indices of up to m rows of K, each the one that the Gaussian kernel of
+/// those before explains least; stops early when all are explained.
+template <class D>
+std::vector<Index> choose_landmarks(const Expr<D>& K, Index m) {
+  using std::sqrt;
+  using S = ScalarOf<D>;
+  require(m >= 0, "choose_landmarks: m is ", m);
+  const Matrix<S> k = K;
+  const S least = S(double(8 * k.rows())) * std::numeric_limits<S>::epsilon();
+  Matrix<S> F = Matrix<S>::Zero(k.rows(), std::min(m, k.rows()));
+  Vector<S> rest = Vector<S>::Ones(k.rows());
+  std::vector<Index> chosen;
+  for (Index r = 0; r < F.cols(); ++r) {
+    Index p = 0;
+    if (!(rest.maxCoeff(&p) > least)) break;
+    const Vector<S> known = F.leftCols(r) * F.row(p).head(r).transpose();
+    const Vector<S> row = gaussian_kernel(k, k.row(p));
+    F.col(r) = (row - known) / S(sqrt(rest(p)));
+    rest -= F.col(r).cwiseAbs2();
+    chosen.push_back(p);
+  }
+  return chosen;
+}
+// approximate by landmarks
+/// Features phi(x) = R^-1 k(L, x) of the Gaussian kernel (thm. nystroem).
+template <class S>
+struct Nystroem {
+  Matrix<S> L, R;  // landmarks m x d, Cholesky factor m x m
+  Matrix<S> features(const Rows<S>& X) const {
+    Matrix<S> F = gaussian_kernel(L, X);
+    if (F.size() > 0)
+      R.template triangularView<Eigen::Lower>().solveInPlace(F);
+    return F.transpose();
+  }
+};
+/// Throws std::domain_error if two landmarks (almost) coincide.
+template <class D>
+Nystroem<ScalarOf<D>> nystroem(const Expr<D>& landmarks) {
+  const Matrix<ScalarOf<D>> L = landmarks;
+  return {L, cholesky(gaussian_kernel(L, L))};
+}
+// approximate by landmarks
+/// Attention by m greedily chosen landmarks among the keys: Q n_q x d, K
+/// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes.
+template <class D>
+Matrix<ScalarOf<D>> nystroem_attention(
+    const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
+    const Rows<ScalarOf<D>>& V, Index m) {
+  using S = ScalarOf<D>;
+  require(Q.cols() == K.cols() && K.rows() == V.rows(),
+          "nystroem_attention: Q is ", shape(Q), ", K ", shape(K), ", V ",
+          shape(V));
+  const Matrix<S> y = kernel_coordinates(K);
+  const std::vector<Index> chosen = choose_landmarks(y, m);
+  Matrix<S> L(Index(chosen.size()), y.cols());
+  for (Index r = 0; r < L.rows(); ++r)
+    L.row(r) = y.row(chosen[std::size_t(r)]);
+  const auto map = nystroem(L);
+  Vector<S> prior = key_prior(y, Metric<S>::identity(y.cols()));
+  if (prior.size() > 0) prior.array() -= S(prior.maxCoeff());
+  const Vector<S> pi = exponential(prior);
+  const Matrix<S> Psi = pi.asDiagonal() * map.features(y);
+  return linear_attention(map.features(kernel_coordinates(Q)), Psi, V);
+}
+}  // namespace attn

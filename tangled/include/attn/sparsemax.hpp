@@ -1,0 +1,236 @@
+// include/attn/sparsemax.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+#pragma once
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "attn/form.hpp"
+#include "attn/thermodynamics.hpp"
+
+namespace attn {
+// find the threshold by Newton
+/// tau with sum_j [z_j - tau]_+^q = 1, for z <= 0 with maximum 0, q >= 1;
+/// -inf entries count for nothing (prop. entmax-newton).
+template <class S>
+S entmax_threshold(std::span<const S> z, const S& q) {
+  using std::pow;
+  S tau(-1);
+  for (int step = 0; step < 1000; ++step) {
+    S f(-1), slope(0);
+    for (const S& zj : z)
+      if (tau < zj) {
+        const S x = zj - tau, power = pow(x, S(q - S(1)));
+        f += x * power, slope += q * power;
+      }
+    const S next = tau + f / slope;
+    const bool done = !(tau < next);
+    tau = next;
+    if (done) break;
+  }
+  return tau;
+}
+// compute sparse weights
+/// Weights of thm. entmax, n_q x n_k; alpha = 1 is gibbs.  Throws
+/// std::domain_error unless 1 <= alpha <= 2 and 0 < T < infinity.
+template <class D>
+Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
+                           const ScalarOf<D>& alpha,
+                           const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  using std::pow;
+  require_temperature("entmax", T);
+  require_domain(S(1) <= alpha && alpha <= S(2), "entmax: alpha = ",
+                 to_double(value(alpha)), " is not in [1, 2]");
+  if (alpha == S(1)) return gibbs(scores, T);
+  const ScoreRows<S> rows(scores);
+  const S q = S(1) / (alpha - S(1));
+  Matrix<S> p = Matrix<S>::Zero(rows.rows(), rows.cols());
+  std::vector<S> z(std::size_t(rows.cols()));
+  for (Index i = 0; i < p.rows(); ++i) {
+    // compute one sparse row
+    const S m = ground_state(row_span(rows, i)).m;
+    S taint(0);
+    for (const S& sj : row_span(rows, i))
+      if (sj != sj) taint = sj;
+    if (p.cols() == 0 || (is_forbidden(m) && taint == taint)) continue;
+    for (Index j = 0; j < p.cols(); ++j)
+      z[std::size_t(j)] = is_forbidden(rows(i, j))
+                              ? rows(i, j)
+                              : S((alpha - S(1)) * (rows(i, j) - m) / T);
+    const S tau = taint == taint ? entmax_threshold<S>(z, q) : taint;
+    for (Index j = 0; j < p.cols(); ++j) {
+      const S& zj = z[std::size_t(j)];
+      p(i, j) = taint != taint ? taint : tau < zj ? S(pow(S(zj - tau), q)) : S(0);
+    }
+  }
+  return p;
+}
+// compute sparse weights
+/// The nearest point of the simplex, row by row (Martins 2016).
+template <class D>
+Matrix<ScalarOf<D>> sparsemax(const Expr<D>& scores) {
+  return entmax(scores, ScalarOf<D>(2));
+}
+/// Tsallis entropy H_alpha per row (eq. tsallis); Shannon's if alpha = 1.
+template <class S>
+Vector<S> tsallis_entropy(const Matrix<S>& p, const S& alpha) {
+  using std::log, std::pow;
+  Vector<S> H = Vector<S>::Constant(p.rows(), S(0));
+  for (Index i = 0; i < p.rows(); ++i)
+    for (Index j = 0; j < p.cols(); ++j)
+      if (S(0) < p(i, j))
+        H(i) += alpha == S(1)
+                    ? S(-p(i, j) * log(p(i, j)))
+                    : S(p(i, j) * (S(1) - pow(p(i, j), S(alpha - S(1)))) /
+                        (alpha * (alpha - S(1))));
+  return H;
+}
+// pull back through sparse weights
+/// Cotangent of the scores from that of p = entmax(scores, alpha, T)
+/// (thm. entmax-jacobian).  Throws std::invalid_argument on shapes.
+template <class S>
+Matrix<S> entmax_vjp(const Matrix<S>& p, const Matrix<S>& dp,
+                     const S& alpha, const S& T = S(1)) {
+  using std::pow;
+  require(p.rows() == dp.rows() && p.cols() == dp.cols(),
+          "entmax_vjp: p is ", shape(p), " but dp is ", shape(dp));
+  Matrix<S> dS = Matrix<S>::Zero(p.rows(), p.cols()), w = dS;
+  for (Index i = 0; i < p.rows(); ++i) {
+    S total(0), sum(0);
+    for (Index j = 0; j < p.cols(); ++j)
+      if (S(0) < p(i, j)) {
+        w(i, j) = pow(p(i, j), S(S(2) - alpha));
+        total += w(i, j), sum += w(i, j) * dp(i, j);
+      }
+    for (Index j = 0; j < p.cols(); ++j)
+      if (S(0) < p(i, j)) dS(i, j) = w(i, j) * (dp(i, j) - sum / total) / T;
+  }
+  return dS;
+}
+// normalise rows and columns
+/// Doubly stochastic weights and their potentials (thm. sinkhorn).
+template <class S>
+struct Sinkhorn {
+  Matrix<S> P;
+  Vector<S> f, g;
+  int rounds = 0;
+  S residual{0};  // how much g moved in the last round
+};
+// normalise rows and columns
+/// At most `rounds` rounds, fewer if g moves by no more than tolerance.
+/// Throws std::domain_error unless all scores are finite.
+template <class S>
+Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
+                     const S& tolerance = S(0)) {
+  using std::exp, std::log;
+  require_temperature("sinkhorn", T);
+  const Index n = scores.rows(), m = scores.cols();
+  for (Index k = 0; k < scores.size(); ++k)
+    require_domain(scores.data()[k] - scores.data()[k] == S(0),
+                   "sinkhorn: score ", k / m, ",", k % m, " is not finite");
+  const Matrix<S> L = scores / T;
+  Sinkhorn<S> k{Matrix<S>(n, m), Vector<S>::Constant(n, S(0)),
+                Vector<S>::Constant(m, S(0))};
+  // alternate until the potentials rest
+  const auto rows = [&] {
+    k.f = log_partition(Matrix<S>(L.rowwise() - k.g.transpose()));
+  };
+  for (bool moving = n > 0 && m > 0; moving && k.rounds < rounds;
+       ++k.rounds) {
+    rows();
+    const Vector<S> old = k.g;
+    k.g = log_partition(Matrix<S>(L.transpose().rowwise() - k.f.transpose()));
+    k.g.array() -= S(log(S(double(n)) / S(double(m))));
+    const Vector<S> step = k.g - old;
+    k.residual = step.maxCoeff() - step.minCoeff();
+    moving = tolerance < k.residual;
+  }
+  rows();
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < m; ++j)
+      k.P(i, j) = exp(S(L(i, j) - k.f(i) - k.g(j)));
+  return k;
+}
+// pull back through both normalisations
+/// Cotangent of the scores from that of the converged P (eq.
+/// sinkhorn-vjp).  Throws std::invalid_argument on shapes.
+template <class S>
+Matrix<S> sinkhorn_vjp(const Matrix<S>& P, const Matrix<S>& dP,
+                       const S& T) {
+  const Index n = P.rows(), m = P.cols();
+  require(dP.rows() == n && dP.cols() == m, "sinkhorn_vjp: P is ", shape(P),
+          " but dP is ", shape(dP));
+  const Matrix<S> G = P.cwiseProduct(dP);
+  const Vector<S> r = G.rowwise().sum(), v = G.colwise().sum();
+  Matrix<S> C = Matrix<S>::Constant(m, m, S(1)) - P.transpose() * P;
+  C.diagonal().array() += S(double(n)) / S(double(m));
+  const Matrix<S> right = (v - P.transpose() * r).transpose();
+  const Vector<S> b = solve_rows(cholesky(C), right).transpose();
+  const Vector<S> a = r - P * b;
+  return (G - P.cwiseProduct((a * Vector<S>::Constant(m, S(1)).transpose()) +
+                             Vector<S>::Constant(n, S(1)) *
+                                 b.transpose())) / T;
+}
+// control the temperature
+/// The T at which the mean entropy of the rows is `target` nats.  Throws
+/// std::domain_error unless the target lies strictly between the means of
+/// log(number of best keys) and log(number of allowed keys).
+template <class S>
+S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
+  using std::exp, std::log;
+  S cold(0), hot(0);
+  // find the range of the mean entropy
+  for (Index i = 0; i < scores.rows(); ++i) {
+    Index best = 0, allowed = 0;
+    const S m = scores.cols() > 0 ? scores.row(i).maxCoeff() : S(0);
+    for (Index j = 0; j < scores.cols(); ++j) {
+      allowed += !is_forbidden(scores(i, j));
+      best += scores(i, j) == m;
+    }
+    if (allowed == 0) continue;
+    cold += log(S(double(best))) / S(double(scores.rows()));
+    hot += log(S(double(allowed))) / S(double(scores.rows()));
+  }
+  require_domain(cold < target && target < hot, "temperature_of_entropy: ",
+                 "target ", to_double(target), " is not between ",
+                 to_double(cold), " and ", to_double(hot));
+  S low(-60), high(60), t(0);
+  for (int k = 0; k < 300; ++k) {
+    const S T = exp(t), miss = target - gibbs_entropy(scores, T).mean();
+    if (miss == S(0)) break;
+    (S(0) < miss ? low : high) = t;
+    const S newton = t + miss / S(heat_capacity(scores, T).mean());
+    const S next = low < newton && newton < high ? newton
+                                                 : S((low + high) / S(2));
+    if (next == t) break;
+    t = next;
+  }
+  return exp(t);
+}
+// control the temperature
+/// The T whose Gibbs weights of the scores are nearest to q (n_q x n_k,
+/// rows sum to 1) in relative entropy.  Throws std::invalid_argument.
+template <class S>
+S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
+  require(scores.rows() == q.rows() && scores.cols() == q.cols(),
+          "learn_temperature: scores are ", shape(scores), " but q is ",
+          shape(q));
+  S beta(1), low(0), high(-1);  // high < 0: none is known yet
+  for (int k = 0; k < 200; ++k) {
+    const Matrix<S> A = gibbs(Matrix<S>(beta * scores));
+    const Vector<S> mean = A.cwiseProduct(scores).rowwise().sum();
+    const Matrix<S> off = scores.colwise() - mean;
+    const S curve = A.cwiseProduct(off.cwiseProduct(off)).sum();
+    const S slope = mean.sum() - q.cwiseProduct(scores).sum();
+    if (!(S(0) < curve) || slope == S(0)) break;
+    (slope < S(0) ? low : high) = beta;
+    const S end = S(0) < high ? high : S(S(2) * beta);
+    const S newton = beta - slope / curve;
+    const S next = low < newton && newton < end ? newton
+                   : S(0) < high ? S((low + high) / S(2)) : end;
+    if (next == beta) break;
+    beta = next;
+  }
+  return S(1) / beta;
+}
+}  // namespace attn

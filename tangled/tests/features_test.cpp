@@ -1,0 +1,374 @@
+// tests/features_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "quality.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(kernel)
+// check random features by quadrature
+/// Mean and variance of phi(x) phi(y) over one direction w in R.
+template <class F>
+std::pair<double, double> over_directions(F features, double x, double y) {
+  const Index n = 1201;
+  const Matrix<double> W = Vector<double>::LinSpaced(n, -30, 30);
+  const Matrix<double> f = features(Matrix<double>{{x}, {y}}, W);
+  double first = 0, second = 0;
+  for (Index r = 0; r < n; ++r) {
+    double term = 0;
+    for (Index b = r; b < f.cols(); b += n) term += f(0, b) * f(1, b);
+    term *= double(n);
+    const double weight =
+        0.05 * std::exp(-W(r) * W(r) / 2) / std::sqrt(2 * M_PI);
+    first += weight * term;
+    second += weight * term * term;
+  }
+  return {first, second - first * first};
+}
+/// Its relative error, by counting roundings.
+double quadrature_error(double x, double y) {
+  return gamma(1201 + Index(8 * (450 + 30 * (std::abs(x) + std::abs(y)))),
+               0x1p-53);
+}
+// check random features by quadrature
+BOOST_AUTO_TEST_CASE(positive_features_by_quadrature) {
+  for (const double x : {-0.7, 0.0, 1.1})
+    for (const double y : {-1.1, 0.2, 0.9}) {
+      const auto [mean, var] = over_directions(
+          [](const auto& X, const auto& W) {
+            return positive_features(X, W);
+          }, x, y);
+      const double k = std::exp(x * y), s = (x + y) * (x + y);
+      const double error = quadrature_error(x, y);
+      verify(std::abs(mean / k - 1), error);
+      verify(std::abs(var / (k * k) - std::expm1(s)),
+             3 * error * std::exp(s));
+    }
+}
+// check random features by quadrature
+BOOST_AUTO_TEST_CASE(trigonometric_features_by_quadrature) {
+  for (const double x : {-0.7, 0.0, 1.1})
+    for (const double y : {-1.1, 0.2, 0.9}) {
+      const auto [mean, var] = over_directions(
+          [](const auto& X, const auto& W) {
+            return trigonometric_features(X, W);
+          }, x, y);
+      const double k = std::exp(x * y), t = (x - y) * (x - y);
+      const double error = quadrature_error(x, y);
+      const double wave = 2 * std::pow(std::sinh(t / 2), 2);
+      verify(std::abs(mean / k - 1), error * std::exp(t / 2));
+      verify(std::abs(var / (k * k) - wave), 3 * error * std::exp(t));
+    }
+}
+// check random features at random
+BOOST_AUTO_TEST_CASE(random_features_in_mean) {
+  const Index d = 4, sets = 20000;
+  double orthogonal = 0, independent = 0;
+  for (std::uint64_t pair = 1; pair <= 4; ++pair) {
+    const Matrix<double> X = 0.4 * gaussian<double>(2, d, pair);
+    const double k = std::exp(X.row(0).dot(X.row(1)));
+    const double s = (X.row(0) + X.row(1)).squaredNorm();
+    const double t = (X.row(0) - X.row(1)).squaredNorm();
+    const Matrix<double> W = gaussian<double>(sets * d, d, pair + 10);
+    const Matrix<double> U =
+        orthogonal_directions<double>(sets * d, d, pair + 20);
+    // hold the means to their standard errors
+    const auto judge_mean = [&](const Matrix<double>& F, double variance) {
+      const double mean = F.row(0).dot(F.row(1));
+      verify(std::abs(mean / k - 1),
+             4.5 * std::sqrt(variance / double(sets * d)));
+    };
+    judge_mean(positive_features(X, W), std::expm1(s));
+    judge_mean(positive_features(X, U), std::expm1(s));
+    const double wave = 2 * std::pow(std::sinh(t / 2), 2);
+    judge_mean(trigonometric_features(X, W), wave);
+    judge_mean(trigonometric_features(X, U), wave);
+    // compare the spread of both kinds of directions
+    const auto spread = [&](const Matrix<double>& directions) {
+      const Matrix<double> F = positive_features(X, directions);
+      double sum = 0;
+      for (Index b = 0; b < sets; ++b) {
+        const double estimate = double(sets) *
+            F.row(0).segment(b * d, d).dot(F.row(1).segment(b * d, d));
+        sum += std::pow(estimate / k - 1, 2);
+      }
+      return sum / double(sets) * double(d) / std::expm1(s);
+    };
+    independent += spread(W) / 4;
+    orthogonal += spread(U) / 4;
+  }
+  fact("reduction", orthogonal / independent);
+  verify(orthogonal / independent, 1);
+}
+// check random features at random
+BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
+  for (const Index d : {1, 3, 8}) {
+    const Index m = 3 * d + 1;
+    const Matrix<double> W = orthogonal_directions<double>(m, d, 5);
+    const Matrix<double> G = gaussian<double>(m, d, 5);
+    for (Index r = 0; r < m; ++r) {
+      verify(std::abs(W.row(r).norm() / G.row(r).norm() - 1), 0x1p-50);
+      for (Index s = r - r % d; s < r; ++s)
+        verify(std::abs(W.row(r).dot(W.row(s))) /
+                   (W.row(r).norm() * W.row(s).norm()),
+               double(4 * d) * 0x1p-52);
+    }
+  }
+  const Matrix<double> W = orthogonal_directions<double>(4000, 5, 6);
+  verify(std::abs(W.rowwise().squaredNorm().mean() - 5),
+         4.5 * std::sqrt(10.0 / 4000));
+  BOOST_TEST(orthogonal_directions<double>(3, 0, 1).size() == 0);
+}
+// check the quality of features
+BOOST_AUTO_TEST_CASE(quality) {
+  for (const Index d : {4, 16, 64}) {
+    const Layer layer(256, d);
+    const std::string of = "_" + std::to_string(d);
+    for (const Index m : {64, 256, 1024})
+      fact("positive" + of + "_" + std::to_string(m), layer.positive(m), 2);
+    fact("orthogonal" + of + "_256", layer.orthogonal(256), 2);
+    fact("waves" + of + "_256", layer.waves(256), 2);
+    const double elu = relative(linear_attention(
+        elu_features(layer.Q), elu_features(layer.K), layer.V), layer.O);
+    fact("elu" + of, elu, 2);
+    fact("landmarks" + of + "_64", layer.landmarks(64), 2);
+    fact("mean" + of, layer.mean(), 2);
+    if (d < 64) continue;
+    verify(layer.mean(), layer.positive(1024));
+    verify(elu, layer.mean());
+  }
+}
+// check the quality of features
+double note_quality(const std::string& name, Index n, double T) {
+  const Layer layer(n, 16, T);
+  const double error = layer.positive(256);
+  const Vector<double> H = gibbs_entropy(scores(layer.Q, layer.K));
+  fact(name + "_entropy", H.mean() / std::log(double(n)), 2);
+  fact(name + "_positive", error, 2);
+  fact(name + "_landmarks", layer.landmarks(32), 2);
+  fact(name + "_mean", layer.mean(), 2);
+  return error;
+}
+BOOST_AUTO_TEST_CASE(quality_by_entropy) {
+  note_quality("n64", 64, 1);
+  const double unit = note_quality("n256", 256, 1);
+  note_quality("n1024", 1024, 1);
+  const double warm = note_quality("T2", 256, 2);
+  verify(note_quality("T4", 256, 4), warm);
+  verify(warm, unit);
+  verify(unit, note_quality("cold", 256, 0.5));
+}
+// check the quality of features
+BOOST_AUTO_TEST_CASE(errors_fall_like_the_root_of_m) {
+  const Layer layer(64, 4, 8);
+  double logs[2], error = 0;
+  const Index m[2] = {128, 1024};
+  for (const int k : {0, 1}) {
+    Vector<double> square(60);
+    for (Index draw = 0; draw < 60; ++draw)
+      square(draw) = std::pow(relative(
+          performer(layer.Q, layer.K, layer.V, gaussian<double>(
+              m[k], 4, std::uint64_t(100 + 60 * k + draw))), layer.O), 2);
+    const double mean = square.mean();
+    error += (square.array() / mean - 1).square().mean() / 60;
+    logs[k] = std::log(mean);
+  }
+  fact("slope", (logs[1] - logs[0]) / std::log(8.0));
+  verify(std::abs(logs[0] - logs[1] - std::log(8.0)),
+         4.5 * std::sqrt(error) + 1 / double(m[0]));
+}
+// check errata about features
+double median_misfit(const Matrix<double>& estimate,
+                     const Matrix<double>& kernel) {
+  const Matrix<double> ratio = estimate.cwiseQuotient(kernel);
+  std::vector<double> r(ratio.data(), ratio.data() + ratio.size());
+  const double factor = median(r);
+  for (double& x : r) x = std::abs(x / factor - 1);
+  return median(r);
+}
+BOOST_AUTO_TEST_CASE(the_three_feature_maps) {
+  for (const Index d : {4, 16}) {
+    const Layer x(64, d);
+    const Matrix<double> kernel = scores(x.Q, x.K).array().exp();
+    const double off = median_misfit(
+        elu_features(x.Q) * elu_features(x.K).transpose(), kernel);
+    fact("elu_" + std::to_string(d), off);
+    refute(off, 0.3);
+  }
+  const Layer x(64, 16);
+  const Matrix<double> W = gaussian<double>(64, 16, 9);
+  const Matrix<double> F = trigonometric_features(kernel_coordinates(x.Q), W);
+  const Matrix<double> P = trigonometric_features(kernel_coordinates(x.K), W);
+  // count what became negative
+  const Matrix<double> kernel = F * P.transpose();
+  const double negative = double((kernel.array() < 0).count()) / 4096;
+  const Index sums = (kernel.rowwise().sum().array() < 0).count();
+  const double error = relative(linear_attention(F, P, x.V), x.O);
+  fact("negative", negative);
+  fact("negative_sums", sums);
+  fact("trigonometric_16", error);
+  refute(negative, 0.1);
+  refute(double(sums), 1);
+  refute(error, 1);
+  const Matrix<double> positive =
+      positive_features(kernel_coordinates(x.Q), W) *
+      positive_features(kernel_coordinates(x.K), W).transpose();
+  verify(double((positive.array() <= 0).count()), 0);
+}
+// check errata about features
+BOOST_AUTO_TEST_CASE(column_or_row) {
+  const Matrix<double> phi = gaussian<double>(1, 3, 1);
+  const Matrix<double> psi = gaussian<double>(4, 3, 2);
+  const Matrix<double> V = gaussian<double>(4, 2, 3);
+  Vector<double> column = Vector<double>::Zero(2);
+  for (Index j = 0; j < 4; ++j)
+    column += phi.row(0).dot(psi.row(j)) * V.row(j).transpose();
+  const Matrix<double> row = phi * (psi.transpose() * V);
+  refute(double(row.cols() != column.cols()), 1);
+  const Matrix<double> size =
+      phi.cwiseAbs() * (psi.cwiseAbs().transpose() * V.cwiseAbs());
+  verify(row.transpose(), column,
+         Matrix<double>(2 * gamma(7, 0x1p-53) * size.transpose()));
+}
+// check errata about features
+BOOST_AUTO_TEST_CASE(printed_traffic) {
+  const double n = 4096, d = 64, M = 51200;
+  const double as_printed = n * n * d / M, least = 4 * n * d;
+  fact("printed", as_printed);
+  fact("compulsory", least, 4);
+  refute(least / as_printed, 10);
+  verify(least, n * n * d * d / M);
+}
+// check errata about features
+BOOST_AUTO_TEST_CASE(printed_random_features) {
+  const Layer x(64, 16);
+  const Matrix<double> q = kernel_coordinates(x.Q);
+  const Matrix<double> k = kernel_coordinates(x.K);
+  const Matrix<double> W = gaussian<double>(64, 16, 9);
+  const Matrix<double> kernel = scores(x.Q, x.K).array().exp();
+  const auto middle = [&](const Matrix<double>& estimate) {
+    const Matrix<double> ratio = estimate.cwiseQuotient(kernel);
+    return median({ratio.data(), ratio.data() + ratio.size()});
+  };
+  const Matrix<double> F = (q * W.transpose()).array().exp() / 4;
+  const Matrix<double> P = (k * W.transpose()).array().exp() / 4;
+  const Matrix<double> printed = F * P.transpose();
+  const Matrix<double> corrected =
+      positive_features(q, W) * positive_features(k, W).transpose();
+  fact("factor", middle(printed));
+  fact("corrected", middle(corrected));
+  refute(middle(printed), 10);
+  // restore the factors that were lost
+  const Vector<double> a = (q.rowwise().squaredNorm() / 2).array().exp();
+  const Vector<double> b = (k.rowwise().squaredNorm() / 2).array().exp();
+  const Matrix<double> lost =
+      Matrix<double>(a.asDiagonal() * corrected) * b.asDiagonal() * 4;
+  const double size = 2 * (W.cwiseAbs() * q.cwiseAbs().transpose()).maxCoeff() +
+                      2 * (W.cwiseAbs() * k.cwiseAbs().transpose()).maxCoeff();
+  const double most = 2 * gamma(20, 0x1p-53) * (size + a.array().log().maxCoeff()
+                      + b.array().log().maxCoeff()) + gamma(2 * 64 + 10, 0x1p-53);
+  verify(printed, lost, Matrix<double>(most * printed));
+}
+// check the answers of chapter seven
+Matrix<double> taylor_features(const Matrix<double>& X) {
+  const Index d = X.cols();
+  Matrix<double> F(X.rows(), (d + 1) * (d + 2) / 2);
+  for (Index i = 0; i < X.rows(); ++i) {
+    Index r = 0;
+    F(i, r++) = 1;
+    for (Index a = 0; a < d; ++a) {
+      F(i, r++) = X(i, a);
+      for (Index b = 0; b <= a; ++b)
+        F(i, r++) = X(i, a) * X(i, b) * (a == b ? std::sqrt(0.5) : 1);
+    }
+  }
+  return F;
+}
+// check the answers of chapter seven
+BOOST_AUTO_TEST_CASE(answer_taylor) {
+  const Matrix<double> X = 0.8 * gaussian<double>(9, 4, 1);
+  const Matrix<double> Y = 0.8 * gaussian<double>(7, 4, 2);
+  const Matrix<double> S = X * Y.transpose();
+  const Matrix<double> T =
+      taylor_features(X) * taylor_features(Y).transpose();
+  const Matrix<double> size = 2 * taylor_features(X.cwiseAbs()) *
+                              taylor_features(Y.cwiseAbs()).transpose();
+  for (Index k = 0; k < S.size(); ++k) {
+    const double t = S.data()[k], R = std::abs(t);
+    const double most = gamma(24, 0x1p-53) * size.data()[k];
+    verify(std::abs(T.data()[k] - (1 + t + t * t / 2)), most);
+    verify(std::abs(T.data()[k] - std::exp(t)),
+           R * R * R * std::exp(R) / 6 + most);
+    verify(0.5, T.data()[k]);
+  }
+}
+// check the answers of chapter seven
+BOOST_AUTO_TEST_CASE(answer_antithetic) {
+  const Index sets = 40000;
+  const Matrix<double> X{{0.3, -0.2}, {0.1, 0.4}};
+  const double k = std::exp(X.row(0).dot(X.row(1)));
+  const double t = (X.row(0) + X.row(1)).squaredNorm();
+  const Matrix<double> W = gaussian<double>(sets, 2, 4);
+  const Matrix<double> plus = positive_features(X, W);
+  const Matrix<double> minus = positive_features(X, -W);
+  const RowVector<double> pair = double(sets) / (2 * k) *
+      (plus.row(0).cwiseProduct(plus.row(1)) +
+       minus.row(0).cwiseProduct(minus.row(1)));
+  const RowVector<double> square = (pair.array() - 1).square();
+  const double variance = square.mean();
+  const double error = square.norm() / double(sets);
+  verify(std::abs(variance - (std::cosh(t) - 1)), 4.5 * error);
+  verify(std::cosh(t) - 1, std::expm1(t) / 2);
+}
+// check the answers of chapter seven
+BOOST_AUTO_TEST_CASE(answer_retention) {
+  const Index n = 9;
+  const double alpha = 0.8;
+  const Matrix<double> S = gaussian<double>(n, n, 1);
+  const Matrix<double> V = gaussian<double>(n, 2, 2);
+  const Matrix<double> Phi = S.array().exp();
+  const Matrix<double> Psi = Matrix<double>::Identity(n, n);
+  const auto rule = decaying<double>(Vector<double>::Constant(n, alpha));
+  const Matrix<double> O =
+      normalise(chunked(Phi, Psi, append_ones(V), rule, 4).O);
+  Matrix<double> biased = Matrix<double>::Constant(n, n, -HUGE_VAL);
+  for (Index t = 0; t < n; ++t)
+    for (Index s = 0; s <= t; ++s)
+      biased(t, s) = S(t, s) + double(t - s) * std::log(alpha);
+  const Matrix<double> truth = average(softmax(biased), V);
+  const Matrix<double> size = average(softmax(biased), V.cwiseAbs());
+  verify((O - truth).cwiseAbs().cwiseQuotient(size).maxCoeff(),
+         gamma(8 * n + 40, 0x1p-53));
+}
+// check the answers of chapter seven
+BOOST_AUTO_TEST_CASE(answer_kaczmarz) {
+  const Matrix<double> Psi = gaussian<double>(4, 9, 1);
+  const Matrix<double> V = gaussian<double>(4, 2, 2);
+  const Matrix<double> gram = Psi * Psi.transpose();
+  const Matrix<double> I = Matrix<double>::Identity(4, 4);
+  const Matrix<double> solved =
+      solve_rows(cholesky(gram), Psi.transpose());
+  const Matrix<double> limit = solved * V;
+  const auto rule = delta<double>(
+      Psi.rowwise().squaredNorm().cwiseInverse());
+  Matrix<double> M;
+  double before = limit.norm();
+  // bound how much a pass must gain
+  const Vector<double> length = Psi.rowwise().norm();
+  const Matrix<double> angles = gram.cwiseQuotient(length * length.transpose());
+  const double shrink = std::sqrt(1 - angles.determinant());
+  const double floor = gamma(200, 0x1p-53) * limit.norm() * gram.norm() *
+                       solve_rows(cholesky(gram), I).norm();
+  for (int pass = 0; pass < 100; ++pass) {
+    M = recurrence(Psi, Psi, V, rule, M).M;
+    const double now = (M - limit).norm();
+    verify(now, shrink * before + floor);
+    before = now;
+  }
+  const Matrix<double> U = orthogonal_directions<double>(4, 9, 3);
+  const auto once = recurrence(
+      U, U, V, delta<double>(U.rowwise().squaredNorm().cwiseInverse()));
+  verify(distance(U * once.M, V), gamma(4 * 40, 0x1p-53) * V.norm() *
+                                      U.norm() / U.rowwise().norm().minCoeff());
+}
+BOOST_AUTO_TEST_SUITE_END()

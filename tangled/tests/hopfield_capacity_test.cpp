@@ -1,0 +1,377 @@
+// tests/hopfield_capacity_test.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "memories.hpp"
+#include "attn/glyphs.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(hopfield)
+// check what has been proved
+BOOST_AUTO_TEST_CASE(binary_patterns_within_bound) {
+  for (const Index d : {8, 10, 12}) {
+    const Index M = Index(1) << (d / 2);
+    double lost = 0, tried = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      const Matrix<double> K = signs(M, d, seed);
+      for (Index j = 0; j < M; ++j, ++tried)
+        lost += exponential_update(K, K.row(j).transpose()) !=
+                K.row(j).transpose();
+    }
+    const double bound = double(d) / 2 * double(M - 1) *
+                         std::pow((1 + std::exp(-4.0)) / 2, double(d - 1));
+    const double p = lost / tried;
+    fact("lost" + std::to_string(d), p);
+    verify(std::max(0.0, p - 4 * std::sqrt(p / tried) * std::sqrt(double(M))),
+           bound);
+  }
+}
+// check what has been proved
+BOOST_AUTO_TEST_CASE(exponential_update_lowers_its_energy) {
+  const auto energy = [](const Matrix<double>& K, const Vector<double>& x) {
+    return -(K * x).array().exp().sum();
+  };
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Index d = Index(1 + seed % 9), M = Index(1 + seed % 7);
+    const Matrix<double> K = signs(M, d, seed);
+    const Vector<double> x = signs(1, d, seed + 400).transpose();
+    const Vector<double> y = exponential_update(K, x);
+    for (Index a = 0; a < d; ++a) {
+      Vector<double> up = x, dn = x;
+      up(a) = 1;
+      dn(a) = -1;
+      const double gain = energy(K, dn) - energy(K, up);
+      if (std::abs(gain) > 0x1p-48 * std::abs(energy(K, x)))
+        verify(std::abs(y(a) - (gain > 0 ? 1 : -1)), 0);
+    }
+  }
+}
+// check what has been proved
+BOOST_AUTO_TEST_CASE(ramsauer_constants) {
+  const double p = 1e-3;
+  verify(std::abs(ramsauer_base(20, 3, 1, p) - 3.1546), 5e-5);
+  verify(std::abs(ramsauer_base(75, 1, 1, p) - 1.3719), 5e-5);
+  const double m20 = std::sqrt(p) * std::pow(3.1546, 4.75);
+  verify(std::abs(ramsauer_guarantee(20, 3, 1, p) / m20 - 1),
+         4.75 * 5e-5 / 3.1546);
+  fact("c20", ramsauer_base(20, 3, 1, p), 5);
+  fact("c75", ramsauer_base(75, 1, 1, p), 5);
+  fact("m20", ramsauer_guarantee(20, 3, 1, p), 2);
+  fact("m75", ramsauer_guarantee(75, 1, 1, p), 2);
+  fact("e20", std::exp(10.0), 2);
+  fact("e75", std::exp(37.5), 2);
+  refute(std::exp(10.0) / ramsauer_guarantee(20, 3, 1, p), 1000);
+  refute(std::exp(37.5) / ramsauer_guarantee(75, 1, 1, p), 1e12);
+  for (const double x : {0.0, 1e-3, 1.0, 50.0, 1e5})
+    verify(std::abs(lambert_w(x) * std::exp(lambert_w(x)) - x), 0x1p-46 * x);
+}
+// check the odds
+BOOST_AUTO_TEST_CASE(mean_odds) {
+  for (const double d : {16.0, 36.0, 64.0, 100.0})
+    for (const double lambda : {0.5, 1.0, 1.2}) {
+      const double beta = lambda / std::sqrt(d), M = 200, rows = 400;
+      double mean = 0;
+      for (std::uint64_t seed = 1; seed <= 400; ++seed)
+        mean += draw_odds(M, d, beta, seed + 1000 * std::uint64_t(d)) / rows;
+      const double e = std::exp(-beta * d + lambda * lambda / 2);
+      const double variance =
+          (M - 1) * e * e * std::expm1(lambda * lambda) / rows;
+      verify(std::abs(mean - (M - 1) * e), 4 * std::sqrt(variance));
+    }
+}
+// check the odds
+BOOST_AUTO_TEST_CASE(odds_concentrate) {
+  for (const double t : {0.15, 0.3}) {
+    const double d = 64, M = 800, beta = 1 / std::sqrt(d), rows = 400;
+    const double mean = (M - 1) * std::exp(-std::sqrt(d) + 0.5);
+    double far = 0;
+    for (std::uint64_t seed = 1; seed <= 400; ++seed)
+      far += std::abs(draw_odds(M, d, beta, seed) / mean - 1) >= t;
+    const double p = std::expm1(1.0) / ((M - 1) * t * t);
+    verify(far, rows * p + 4 * std::sqrt(rows * p));
+  }
+}
+// check the odds
+/// Mean of A_1 over rows with r^2 = d and beta = 1/sqrt d, the prediction
+/// 1/(1 + M/M_c), and four standard errors with the curvature of 1/(1 + o).
+struct OwnWeight {
+  double mean, predicted, error;
+};
+inline OwnWeight own_weight(double M, double d, int rows) {
+  const double Mc = std::exp(head_log_capacity(d)), o = (M - 1) / Mc;
+  double mean = 0;
+  for (int k = 1; k <= rows; ++k)
+    mean += 1 / (1 + draw_odds(M, d, 1 / std::sqrt(d), std::uint64_t(k)));
+  const double relative = std::expm1(1.0) / (M - 1);
+  const double slope = o / ((1 + o) * (1 + o));
+  const double bent = relative * o * o / std::pow(1 + o, 3);
+  return {mean / rows, 1 / (1 + o),
+          4 * slope * std::sqrt(relative / rows) + 1.1 * bent};
+}
+BOOST_AUTO_TEST_CASE(own_weight_at_transformer_scaling) {
+  const double Mc = std::exp(head_log_capacity(36));
+  for (const double f : {0.5, 1.0, 2.0, 4.0, 8.0}) {
+    const OwnWeight own = own_weight(std::floor(f * Mc), 36, 300);
+    verify(std::abs(own.mean - own.predicted), own.error);
+  }
+}
+// check the odds
+BOOST_AUTO_TEST_CASE(retrieval_of_real_patterns) {
+  const Index d = 36, M = Index(std::exp(head_log_capacity(36)));
+  const double beta = 1 / std::sqrt(double(d)), m = double(M - 1);
+  double wrong = 0, allowed_wrong = 0;
+  int kept = 0, predicted = 0, tried = 0;
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Matrix<double> K = gaussian<double>(M, d, seed);
+    const Matrix<double> A = attention(K, K, K).A;
+    for (Index i = 0; i < M; ++i, ++tried) {
+      const double r2 = K.row(i).squaredNorm(), v = beta * beta * r2;
+      const double o = m * std::exp(-beta * r2 + v / 2);
+      const double variance = o * o * std::expm1(v) / m;
+      kept += A(i, i) > 0.5;
+      predicted += o < 1;
+      wrong += (A(i, i) > 0.5) != (o < 1);
+      allowed_wrong += std::min(1.0, variance / ((o - 1) * (o - 1)));
+    }
+  }
+  fact("kept", kept);
+  fact("predicted", predicted);
+  fact("tried", tried);
+  verify(wrong, allowed_wrong + 4 * std::sqrt(allowed_wrong));
+}
+// check the odds
+void gaussian_losses(double gamma, double beta) {
+  const double M = std::floor(std::exp(20 * gamma)), rows = 100;
+  double lost = 0, least = 0, most = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const double r2 = gaussian<double>(20, 1, seed).squaredNorm();
+    const double r = std::sqrt(r2), Q = std::erfc(r * std::sqrt(0.5)) / 2;
+    const double tail = std::erfc((beta - 1) * r * std::sqrt(0.5)) / 2;
+    lost += draw_odds(M, r2, beta, seed + 77) >= 1;
+    least += 1 - std::pow(1 - Q, M - 1);
+    const double mean = std::exp(-beta * r2 + beta * beta * r2 / 2) * tail;
+    most += std::min(1.0, (M - 1) * (Q + mean));
+  }
+  verify(std::max(0.0, least - lost), 4 * std::sqrt(least));
+  verify(std::max(0.0, lost - most), 4 * std::sqrt(most));
+  if (beta == 1)
+    fact("kept" + std::to_string(std::lround(10 * gamma)),
+         1 - lost / rows, 2);
+}
+// check the odds
+BOOST_AUTO_TEST_CASE(gaussian_threshold) {
+  for (const double beta : {0.7, 1.0, 2.0})
+    for (const double gamma : {0.2, 0.3, 0.4, 0.5})
+      gaussian_losses(gamma, beta);
+  gaussian_losses(0.6, 1);
+}
+// check the odds
+double sphere_log_mean(double d, double beta) {
+  const double nu = d / 2 - 1;
+  return std::lgamma(nu + 1) + nu * std::log(2 / (beta * d)) +
+         std::log(std::cyl_bessel_i(nu, beta * d));
+}
+BOOST_AUTO_TEST_CASE(sphere_rate) {
+  for (const double beta : {0.5, 1.0, 2.0}) {
+    const auto slope = [&](double d) {
+      return (sphere_log_mean(2 * d, beta) - sphere_log_mean(d, beta)) / d;
+    };
+    verify(std::abs(beta - slope(32) - spherical_capacity_rate(beta)),
+           std::abs(slope(32) - slope(16)));
+  }
+}
+// check the odds
+BOOST_AUTO_TEST_CASE(sphere_odds) {
+  for (const double beta : {0.25, 0.5, 1.0}) {
+    const Index d = 8, M = 30, memories = 400;
+    Vector<double> odds(memories);
+    for (Index m = 0; m < memories; ++m) {
+      Matrix<double> K = gaussian<double>(M, d, std::uint64_t(m + 1));
+      K.rowwise().normalize();
+      K *= std::sqrt(8.0);
+      odds(m) = 1 / attn::gibbs(K.topRows(1) * K.transpose(), 1 / beta)(0) -
+                1;
+    }
+    const double mean = odds.mean(), count = double(memories);
+    const double spread = (odds.array() - mean).square().sum();
+    verify(std::abs(mean - double(M - 1) *
+                               std::exp(sphere_log_mean(8, beta) - 8 * beta)),
+           4 * std::sqrt(spread / (count - 1) / count));
+  }
+}
+// check the odds
+BOOST_AUTO_TEST_CASE(capacity_functions) {
+  fact("sphere", spherical_capacity_rate(1), 3);
+  fact("head64", std::round(std::exp(head_log_capacity(64))));
+  fact("head128", std::round(std::exp(head_log_capacity(128))));
+  fact("claim64", std::exp(32.0), 2);
+  verify(std::abs(gaussian_capacity_rate(1 / 8.0) * 64 -
+                  head_log_capacity(64)),
+         8 * unit_roundoff<double>() * head_log_capacity(64));
+  verify(std::abs(gaussian_capacity_rate(1.5) - 0.5), 0);
+  for (const double beta : {0.1, 0.5, 1.0}) {
+    double best = 0;  // the maximum over t on a grid: the curvature is < 4
+    const double h = 1e-5;
+    for (double t = 0; t < 1; t += h)
+      best = std::max(best, beta * t + std::log1p(-t * t) / 2);
+    verify(std::abs(spherical_capacity_rate(beta) - beta + best), h * h / 2);
+  }
+  double own = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Matrix<double> K = gaussian<double>(24, 16, seed);
+    K.rowwise().normalize();
+    own += attn::gibbs(K * K.transpose()).diagonal().mean() / 40;
+  }
+  fact("unit", own, 2);
+}
+// check errata of the modern network
+/// The energy without 1/beta in front of its logarithm.
+double printed_energy(const Matrix<double>& x, const Matrix<double>& K,
+                      double beta) {
+  return beta * hopfield_energy(x, K, beta)(0) +
+         (1 - beta) * x.squaredNorm() / 2;
+}
+double printed_slope(const Matrix<double>& x, const Matrix<double>& K,
+                     double beta, Index a, double h) {
+  Matrix<double> up = x, dn = x;
+  up(a) += h;
+  dn(a) -= h;
+  return (printed_energy(up, K, beta) - printed_energy(dn, K, beta)) /
+         (2 * h);
+}
+// check errata of the modern network
+BOOST_AUTO_TEST_CASE(errata_energy_without_beta) {
+  using Case = std::pair<double, const char*>;
+  for (const auto& [beta, name] :
+       {Case{0.5, "half"}, Case{2, "two"}, Case{8, "eight"}}) {
+    double off = 0;
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      const Matrix<double> K = gaussian<double>(5, 3, seed);
+      const Matrix<double> x = gaussian<double>(1, 3, seed + 80);
+      const Matrix<double> mean = hopfield_update(x, K, beta);
+      const Matrix<double> printed = x - mean;
+      for (Index a = 0; a < 3; ++a) {
+        const double slope = printed_slope(x, K, beta, a, 0x1p-17);
+        const double twice = printed_slope(x, K, beta, a, 0x1p-16);
+        off = std::max(off, std::abs(slope - printed(a)));
+        const double E = 1 + std::abs(printed_energy(x, K, beta));
+        verify(std::abs(slope - (x(a) - beta * mean(a))),
+               std::abs(twice - slope) + 64 * E * 0x1p-53 * 0x1p16);
+      }
+    }
+    fact(name, off);
+    refute(off, 0.5);
+  }
+}
+// check errata of the modern network
+BOOST_AUTO_TEST_CASE(errata_transposed_patterns) {
+  const Matrix<double> K = gaussian<double>(4, 4, 1);
+  const Matrix<double> x = gaussian<double>(1, 4, 2);
+  const double ours = hopfield_energy(x, K, 1.0)(0);
+  const double printed = hopfield_energy(x, K.transpose(), 1.0)(0);
+  fact("off", std::abs(printed - ours));
+  refute(std::abs(printed - ours), 0.1);
+  const double direct = -std::log((K * x.transpose()).array().exp().sum()) +
+                        x.squaredNorm() / 2;
+  verify(std::abs(ours - direct), 0x1p-48);
+  BOOST_CHECK_EXCEPTION(hopfield_update(x, K.topRows(3).transpose(), 1.0),
+                        std::invalid_argument, says("scores"));
+}
+// check errata of the modern network
+BOOST_AUTO_TEST_CASE(errata_descent_and_alignment) {
+  const Matrix<double> K = Matrix<double>::Identity(3, 3);
+  const auto end = [&](double beta) {
+    return (hopfield_retrieve(K.topRows(1), K, beta, 4000).X - K.row(0))
+        .norm();
+  };
+  fact("two", end(2));
+  fact("four", end(4));
+  fact("ten", end(10));
+  refute(end(2), 0.8);
+  verify(std::abs(end(2) - std::sqrt(2.0 / 3)), 4e-12);
+  verify(end(10), basin(K, 0, 10).rate * basin(K, 0, 10).radius);
+}
+// check errata of the modern network
+BOOST_AUTO_TEST_CASE(errata_capacity_claim) {
+  const OwnWeight printed = own_weight(std::floor(std::exp(8)), 16, 60);
+  const OwnWeight ours = own_weight(std::floor(std::exp(3.5)), 16, 60);
+  fact("printed", printed.mean, 2);
+  fact("ours", ours.mean, 2);
+  refute(0.5 - printed.mean, 0.4);
+  verify(std::abs(ours.mean - ours.predicted), ours.error);
+}
+// check errata of the modern network
+BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
+  RowVector<double> s = RowVector<double>::Zero(1000);
+  s(0) = 1;
+  const RowVector<double> A = attn::gibbs(s, 0.2);
+  fact("top", A(0));
+  fact("other", A(1), 2);
+  fact("printed", std::exp(-5.0), 2);
+  refute(1 - A(0), 0.8);
+  verify(std::abs(A(0) - 1 / (1 + 999 * std::exp(-5.0))), 0x1p-53 * 1020);
+  const double enough = std::log(999 / 0.01);
+  verify(1 - attn::gibbs(s, 1 / enough)(0), 0.01);
+}
+// check edges of the memory
+BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
+  const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1);
+  verify(hopfield_update(x, none, 1.0).norm(), 0);
+  BOOST_TEST(hopfield_energy(x, none, 1.0)(1) == HUGE_VAL);
+  const Matrix<double> one = gaussian<double>(1, 3, 2);
+  for (const double beta : {1e-3, 1.0, 1e6})
+    verify((hopfield_update(x, one, beta).rowwise() - one.row(0)).norm(), 0);
+  BOOST_TEST(basin(one, 0, 1.0).kept());
+  for (const double beta : {0.0, -1.0, HUGE_VAL, std::nan("")})
+    BOOST_CHECK_EXCEPTION(hopfield_update(x, one, beta), std::domain_error,
+                          says("hopfield_update: beta"));
+  BOOST_CHECK_EXCEPTION(hopfield_update(x, Matrix<double>(2, 4), 1.0),
+                        std::invalid_argument, says("2x4"));
+  BOOST_CHECK_EXCEPTION(basin(one, 1, 1.0), std::invalid_argument,
+                        says("basin: no row 1 in 1x3"));
+  BOOST_CHECK_EXCEPTION(
+      classical_energy(Matrix<double>(2, 2), Vector<double>(3)),
+      std::invalid_argument, says("W is 2x2 but x has 3 entries"));
+}
+// check edges of the memory
+BOOST_AUTO_TEST_CASE(retrieval_stops) {
+  const Matrix<double> one{{1, 2}}, x{{5, 5}}, K{{3, 0}, {0, 3}};
+  const auto once = hopfield_retrieve(x, one, 1.0);
+  BOOST_TEST((once.converged && once.steps == 2));
+  verify(distance(once.X, one), 0);
+  const auto none = hopfield_retrieve(x, one, 1.0, 0);
+  BOOST_TEST((!none.converged && none.steps == 0));
+  verify(distance(none.X, x), 0);
+  const auto loose = hopfield_retrieve(K, K, 1.0, 100, 1.0);
+  BOOST_TEST((loose.converged && loose.steps == 1));
+  const Matrix<double> bad{{std::nan(""), 1}};
+  BOOST_TEST(!hopfield_retrieve(bad, K, 1.0, 7).converged);
+  BOOST_CHECK_EXCEPTION(hopfield_retrieve(x, K, 0.0), std::domain_error,
+                        says("hopfield_update: beta"));
+}
+// check edges of the memory
+BOOST_AUTO_TEST_CASE(refusals) {
+  const Matrix<double> W(2, 2), K(1, 3);
+  const Vector<double> x(3);
+  const auto bad = [](const char* words, auto f) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
+  };
+  bad("synchronous_update: W is 2x2", [&] { synchronous_update(W, x); });
+  bad("settle: W is 2x2 but x has 3", [&] { settle(W, x); });
+  bad("exponential_update: K is 1x3",
+      [&] { exponential_update(K, Vector<double>(2)); });
+  bad("hebb_bit_error: d = 0, M = 1", [] { hebb_bit_error(0, 1); });
+  const RowVector<double> y = K.row(0), z(2);
+  bad("energy_along: 1 points", [&] { energy_along(y, y, 1, K, 1.0); });
+  bad("between 1x3 and 1x2", [&] { energy_along(y, z, 2, K, 1.0); });
+  bad("glyph: scale 0", [] { glyph('A', 0); });
+  BOOST_CHECK_EXCEPTION(lambert_w(-1), std::domain_error, says("x = -1"));
+  BOOST_CHECK_EXCEPTION(head_log_capacity(0), std::domain_error,
+                        says("head_log_capacity: d = 0"));
+  BOOST_CHECK_EXCEPTION(ramsauer_base(1, 1, 1, 1), std::domain_error,
+                        says("ramsauer_base: d = 1"));
+  BOOST_CHECK_EXCEPTION(spherical_capacity_rate(0), std::domain_error,
+                        says("spherical_capacity_rate: beta"));
+  verify(exponential_update(Matrix<double>(0, 3),
+                            Vector<double>::Ones(3)).sum() - 3, 0);
+}
+BOOST_AUTO_TEST_SUITE_END()

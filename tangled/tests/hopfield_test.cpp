@@ -1,0 +1,376 @@
+// tests/hopfield_test.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "memories.hpp"
+#include "attn/field.hpp"
+#include "attn/glyphs.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(hopfield)
+// check Hebb's rule
+BOOST_AUTO_TEST_CASE(hebb_weights) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index M = Index(seed % 9), d = Index(1) << (seed % 5);
+    const Matrix<double> K = signs(M, d, seed);
+    const Matrix<double> W = hebb(K), kept = hebb(K, Diagonal::kept);
+    double worst = 0;
+    for (Index a = 0; a < d; ++a)
+      for (Index b = 0; b < d; ++b) {
+        double sum = 0;
+        for (Index j = 0; j < M; ++j) sum += K(j, a) * K(j, b);
+        worst = std::max(worst, std::abs(kept(a, b) - sum / double(d)));
+        worst = std::max(worst, std::abs(W(a, b) -
+                                         (a == b ? 0 : kept(a, b))));
+      }
+    verify(worst, 0);
+    verify((kept.diagonal().array() - double(M) / double(d)).abs().sum(), 0);
+  }
+  BOOST_CHECK_EXCEPTION(hebb(Matrix<double>(3, 0)), std::invalid_argument,
+                        says("hebb: patterns are 3x0"));
+}
+// check Hebb's rule
+BOOST_AUTO_TEST_CASE(energy_is_overlaps) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const Index M = Index(seed % 5), d = Index(1 + seed % 7);
+    const Matrix<Fp> K = uniform<Fp>(M, d, seed);
+    const Vector<Fp> x = uniform<Fp>(d, 1, seed + 50);
+    Fp squares(0);
+    for (Index j = 0; j < M; ++j) {
+      Fp h(0);
+      for (Index a = 0; a < d; ++a) h += K(j, a) * x(a);
+      squares += h * h;
+    }
+    verify_exact(classical_energy(hebb(K, Diagonal::kept), x),
+                 -squares / Fp(2 * d), 4);
+  }
+}
+BOOST_AUTO_TEST_CASE(diagonal_is_a_constant) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Matrix<double> K = signs(Index(seed % 9), 16, seed);
+    const Vector<double> x = signs(1, 16, seed + 99).transpose();
+    verify(std::abs(classical_energy(hebb(K, Diagonal::kept), x) -
+                    classical_energy(hebb(K), x) + double(K.rows()) / 2), 0);
+  }
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(flips_lower_the_energy) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const Diagonal diagonal = seed % 2 ? Diagonal::zero : Diagonal::kept;
+    const Matrix<double> W = hebb(signs(Index(1 + seed % 7), 32, seed),
+                                  diagonal);
+    Vector<double> x = signs(1, 32, seed + 500).transpose(), h = W * x;
+    for (const Index a : permutation(32, seed)) {
+      const double before = classical_energy(W, x);
+      const double loss = 2 * std::abs(h(a)) + 2 * W(a, a);
+      const Index flips = sweep(W, {a}, x, h);
+      verify(std::abs(before - classical_energy(W, x) -
+                      double(flips) * loss), 0);
+    }
+    verify((h - W * x).cwiseAbs().sum(), 0);
+  }
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(ties_move_nobody) {
+  const Matrix<double> W = hebb(Matrix<double>{{1, 1}, {1, -1}});
+  for (const double a : {-1.0, 1.0})
+    for (const double b : {-1.0, 1.0}) {
+      const Vector<double> x{{a, b}};
+      verify((synchronous_update(W, x) - x).norm(), 0);
+      const Settled<double> end = settle(W, x);
+      verify((end.x - x).norm(), 0);
+      BOOST_TEST(end.sweeps == 1);
+    }
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(settles) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Matrix<double> W = hebb(signs(Index(1 + seed % 20), 64, seed));
+    const Vector<double> x = signs(1, 64, seed + 500).transpose();
+    const Settled<double> end = settle(W, x, seed);
+    verify(double(end.fixed ? 0 : 1), 0);
+    verify((synchronous_update(W, end.x) - end.x).cwiseAbs().sum(), 0);
+    BOOST_TEST(classical_energy(W, end.x) <= classical_energy(W, x));
+  }
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(parallel_descent_with_diagonal) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    const Matrix<double> W =
+        hebb(signs(Index(1 + seed % 7), 16, seed), Diagonal::kept);
+    Vector<double> x = signs(1, 16, seed + 5000).transpose();
+    for (int t = 0; t < 4; ++t) {
+      const Vector<double> y = synchronous_update(W, x);
+      verify(std::max(0.0, classical_energy(W, y) - classical_energy(W, x)),
+             0);
+      x = y;
+    }
+  }
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(parallel_ends_in_two_cycles) {
+  int cycles = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Matrix<double> W = hebb(signs(Index(1 + seed % 5), 16, seed));
+    Vector<double> x = signs(1, 16, seed + 5000).transpose();
+    for (int t = 0; t < 200; ++t) x = synchronous_update(W, x);
+    const Vector<double> y = synchronous_update(W, x);
+    verify((synchronous_update(W, y) - x).cwiseAbs().sum(), 0);
+    cycles += y != x;
+  }
+  fact("runs", 300);
+  fact("cycles", cycles);
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(spurious_states) {
+  int mixtures = 0, tried = 40;
+  for (int k = 0; k < tried; ++k) {
+    const Matrix<double> K = signs(8, 512, std::uint64_t(k + 1));
+    const Matrix<double> W = hebb(K);
+    const Vector<double> sum = K.topRows(3).colwise().sum().transpose();
+    const Vector<double> x = sum.cwiseSign();
+    mixtures += synchronous_update(W, x) == x;
+    const Vector<double> end = settle(W, x, 3).x, other = -end;
+    verify((synchronous_update(W, other) - other).cwiseAbs().sum(), 0);
+  }
+  fact("mixtures", mixtures);
+  fact("tried", tried);
+}
+// check the classical dynamics
+BOOST_AUTO_TEST_CASE(random_starts) {
+  int patterns = 0, tried = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<double> K = signs(16, 256, seed);
+    const Matrix<double> W = hebb(K);
+    for (std::uint64_t k = 1; k <= 20; ++k, ++tried) {
+      const Vector<double> x =
+          signs(1, 256, 1000 * seed + k).transpose();
+      const Settled<double> end = settle(W, x, k);
+      verify(double(end.fixed ? 0 : 1), 0);
+      const double m = (K * end.x).cwiseAbs().maxCoeff() / 256;
+      verify(distance(synchronous_update(W, end.x), end.x), 0);
+      patterns += m >= 0.8;
+    }
+  }
+  fact("tried", tried);
+  fact("patterns", patterns);
+  fact("spurious", tried - patterns);
+}
+// check the crosstalk
+BOOST_AUTO_TEST_CASE(crosstalk_is_binomial) {
+  for (const Index M : {5, 9, 14, 20}) {
+    const Index d = 64, networks = 150;
+    Vector<double> rate(networks);
+    for (Index r = 0; r < networks; ++r) {
+      const Matrix<double> K = signs(M, d, std::uint64_t(1000 * M + r));
+      const Matrix<double> fields = K * hebb(K);
+      rate(r) = double((fields.cwiseProduct(K).array() < 0).count()) /
+                double(M * d);
+    }
+    const double p = hebb_bit_error(d, M), mean = rate.mean();
+    const double spread = (rate.array() - mean).square().sum();
+    const double count = double(networks);
+    verify(std::abs(mean - p),
+           4 * std::sqrt(spread / (count - 1) / count));
+  }
+  verify(std::abs(hebb_bit_error(2, 3) - 0.25), 0x1p-50);
+  verify(std::abs(hebb_bit_error(2, 4) - 0.125), 0x1p-50);
+}
+// check the crosstalk
+BOOST_AUTO_TEST_CASE(fixed_patterns_below_the_threshold) {
+  for (const Index M : {12, 16, 20}) {
+    const Index d = 256, networks = 40;
+    Vector<double> lost(networks);
+    for (Index r = 0; r < networks; ++r)
+      lost(r) = 1 - stable_fraction(
+                        signs(M, d, std::uint64_t(100 * M + r)));
+    const double mean = lost.mean(), count = double(networks);
+    const double spread = (lost.array() - mean).square().sum();
+    verify(std::max(0.0, mean - 4 * std::sqrt(spread / (count - 1) / count)),
+           double(d) * std::exp(-double(d - 1) / double(2 * (M - 1))));
+  }
+}
+// check the crosstalk
+BOOST_AUTO_TEST_CASE(replica_threshold) {
+  double y = 1.5;
+  for (double step = 0.1; step > 1e-9; step /= 2)
+    for (const double move : {step, -step})
+      while (replica_load(y + move) > replica_load(y)) y += move;
+  fact("alpha", replica_load(y), 4);
+  fact("m", std::erf(y), 3);
+  fact("bits", (1 - std::erf(y)) / 2, 2);
+  verify(std::abs(replica_load(y) - 0.138), 0.0005);
+}
+// check the letters
+BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
+  const Matrix<double> K = glyphs("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const Matrix<double> W = hebb(K);
+  int modern = 0, classical = 0, fixed = 0, tried = 0, nearest = 0;
+  for (Index i = 0; i < 26; ++i) {
+    const Vector<double> k = K.row(i).transpose();
+    fixed += synchronous_update(W, k) == k;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed, ++tried) {
+      const Matrix<double> cue =
+          damaged(k.transpose(), 0.3, 432, seed + 100 * std::uint64_t(i));
+      const Vector<double> x = hopfield_update(cue, K, 1.0).row(0);
+      Vector<double> s = K * cue.row(0).transpose();
+      const double own = std::exchange(s(i), -1e9);
+      nearest += own > s.maxCoeff();
+      const int read = x.cwiseSign() == k;
+      if (own - s.maxCoeff() > std::log(50)) verify(1 - read, 0);
+      modern += read;
+      classical += settle(W, Vector<double>(cue.row(0)), seed).x == k;
+    }
+  }
+  for (const auto& [name, count] :
+       {std::pair{"fixed", fixed}, {"modern", modern},
+        {"classical", classical}, {"tried", tried}, {"nearest", nearest}})
+    fact(name, count);
+}
+// check the letters
+BOOST_AUTO_TEST_CASE(strokes_measure_distance) {
+  const double u = unit_roundoff<double>();
+  verify(std::abs(segment_distance(1, 1, 0, 0, 2, 0) - 1), 0);
+  verify(std::abs(segment_distance(5, 4, 0, 0, 2, 0) - 5), 4 * u);
+  verify(std::abs(segment_distance(-3, 4, 0, 0, 0, 0) - 5), 4 * u);
+  verify(std::abs(ink_distance("060040", 1, 3) - 1), 0);
+  verify(std::abs(ink_distance("060040", 3, 1) - 1), 0);
+  verify(std::abs(ink_distance("0004 4044", 2, 1) - 2), 0);
+}
+BOOST_AUTO_TEST_CASE(damage_is_as_ordered) {
+  const RowVector<double> x = RowVector<double>::Ones(4000);
+  for (const double p : {0.1, 0.5, 0.9}) {
+    const double turned = (1 - damaged(x, p, 4000, 7).mean()) / 2;
+    verify(std::abs(turned - p), 4 * std::sqrt(p * (1 - p) / 4000));
+  }
+  const RowVector<double> half = damaged(x, 0, 1000, 7);
+  verify((half.head(1000).array() - 1).abs().sum(), 0);
+  verify(std::abs(half.tail(3000).mean()), 4 / std::sqrt(3000.0));
+  double sum = 0;  // of the very entry from which coins are tossed
+  for (std::uint64_t seed = 1; seed <= 64; ++seed)
+    sum += damaged(x.head(1), 0, 0, seed)(0);
+  verify(std::abs(sum), 4 * 8);
+}
+// check the letters
+BOOST_AUTO_TEST_CASE(letters_and_damage) {
+  const Matrix<double> K = glyphs("HI", 2);
+  BOOST_TEST(K.cols() == 192);
+  verify((K.array().abs() - 1).abs().maxCoeff(), 0);
+  for (Index i = 0; i < 16; ++i)  // H is its own mirror image
+    for (Index j = 0; j < 12; ++j)
+      verify(std::abs(K(0, i * 12 + j) - K(0, i * 12 + 11 - j)), 0);
+  const RowVector<double> x = glyph('A'), L = glyph('L', 2);
+  verify(2 + L(2 * 12 + 9) - L(13 * 12 + 9), 0);  // its foot is below
+  verify((damaged(x, 0, 432, 1) - x).norm(), 0);
+  verify((damaged(x, 1, 432, 1) + x).norm(), 0);
+  BOOST_CHECK_EXCEPTION(glyph('a'), std::invalid_argument,
+                        says("glyph: no strokes for 'a'"));
+  BOOST_CHECK_EXCEPTION(damaged(x, 2, 0, 1), std::domain_error,
+                        says("damaged: p = 2"));
+  const Matrix<double> all = glyphs("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  double closest = HUGE_VAL;
+  for (Index i = 0; i < 26; ++i)
+    for (Index j = 0; j < i; ++j)
+      closest = std::min(closest,
+                         (all.row(i) - all.row(j)).squaredNorm() / 4);
+  fact("closest", closest);
+}
+// check errata of the classical network
+BOOST_AUTO_TEST_CASE(errata_diagonal) {
+  int kept = 0, zero = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Matrix<double> K = signs(64, 16, seed);
+    const Vector<double> x = signs(1, 16, seed + 999).transpose();
+    kept += synchronous_update(hebb(K, Diagonal::kept), x) == x;
+    zero += synchronous_update(hebb(K), x) == x;
+  }
+  fact("kept", kept);
+  fact("zero", zero);
+  refute(kept - zero, 20);
+}
+// check errata of the classical network
+BOOST_AUTO_TEST_CASE(errata_two_cycle) {
+  const Matrix<double> K{{1, 1}};
+  const Vector<double> x{{1, -1}};
+  const Vector<double> y = synchronous_update(hebb(K), x);
+  const Vector<double> z = synchronous_update(hebb(K), y);
+  verify((z - x).norm(), 0);
+  refute((y - x).norm(), 1);
+  refute(classical_energy(hebb(K), x) - classical_energy(hebb(K), z) == 0, 1);
+  const Vector<double> reference = (hebb(K, Diagonal::kept) * x).cwiseSign();
+  refute(2 - reference.norm(), 2);
+  verify(double(settle(hebb(K), x).fixed ? 0 : 1), 0);
+}
+// check errata of the classical network
+BOOST_AUTO_TEST_CASE(errata_capacity_of_hebb) {
+  const Index d = 512, M = 72;  // 0.14 d
+  const Index safe = Index(hebb_capacity(d) / 2);
+  double exact = 0, secure = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    exact += stable_fraction(signs(M, d, seed));
+    secure += stable_fraction(signs(safe, d, seed));
+  }
+  exact /= 20;
+  secure /= 20;
+  fact("patterns", int(20 * M));
+  fact("bit", hebb_bit_error(d, M));
+  fact("exact", exact);
+  fact("safe", secure);
+  fact("free", int(hebb_capacity(d)));
+  refute(1 - exact, 0.7);
+  BOOST_CHECK_EXCEPTION(hebb_capacity(1), std::invalid_argument,
+                        says("hebb_capacity: d = 1"));
+  verify(std::abs(hebb_capacity(d) * 18 * std::numbers::ln2 - 512),
+         4 * 512 * unit_roundoff<double>());
+  verify(1 - secure, double(d) * std::exp(-double(d - 1) /
+                                          double(2 * (safe - 1))));
+}
+// check answers on the classical network
+BOOST_AUTO_TEST_CASE(answer_mixture) {
+  Matrix<double> K(3, 8);
+  for (Index a = 0; a < 8; ++a)
+    for (Index j = 0; j < 3; ++j) K(j, a) = (a >> j) & 1 ? 1 : -1;
+  const Vector<double> x = K.colwise().sum().transpose().cwiseSign();
+  verify(((K * x) / 8 - Vector<double>::Constant(3, 0.5)).norm(), 0);
+  const Matrix<double> W = hebb(K, Diagonal::kept);
+  verify(std::abs(classical_energy(W, x) + 3), 0);
+  verify(std::abs(classical_energy(W, Vector<double>(K.row(0))) + 4), 0);
+}
+// check answers on the classical network
+BOOST_AUTO_TEST_CASE(answer_projection) {
+  const Matrix<double> K = glyphs("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+  const Eigen::MatrixXd gram = K * K.transpose();
+  Matrix<double> W = K.transpose() * gram.ldlt().solve(Eigen::MatrixXd(K));
+  const double off = distance(times(K, W), K);
+  verify(off + W.diagonal().maxCoeff(), 1);
+  W.diagonal().setZero();
+  int right = 0;
+  for (Index i = 0; i < 26; ++i) {
+    const Vector<double> k = K.row(i).transpose();
+    verify((synchronous_update(W, k) - k).norm(), 0);
+    const Vector<double> cue =
+        damaged(k.transpose(), 0.3, 432, 100 * std::uint64_t(i) + 1)
+            .transpose();
+    right += settle(W, cue).x == k;
+  }
+  fact("right", right);
+}
+// check answers on the classical network
+BOOST_AUTO_TEST_CASE(answer_noise) {
+  const Matrix<double> K = signs(1000, 64, 1);
+  for (const int percent : {10, 25, 40}) {
+    int right = 0;
+    for (Index i = 0; i < 100; ++i) {
+      const Matrix<double> cue = damaged(
+          K.row(i), percent / 100.0, 64, std::uint64_t(i + 1));
+      const bool read =
+          hopfield_update(cue, K, 1.0).row(0).cwiseSign() == K.row(i);
+      Vector<double> s = K * cue.row(0).transpose();
+      const double own = std::exchange(s(i), -1e9);
+      if (own - s.maxCoeff() > std::log(2 * 999.0))
+        verify(read ? 0 : 1, 0);
+      right += read;
+    }
+    fact("p" + std::to_string(percent), right / 100.0);
+  }
+}
+BOOST_AUTO_TEST_SUITE_END()

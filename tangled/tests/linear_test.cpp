@@ -1,0 +1,478 @@
+// tests/linear_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/autodiff.hpp"
+#include "attn/field.hpp"
+#include "attn/linear.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+
+// teach Eigen to count
+// count products and what is alive
+struct Counted {
+  double x;
+  inline static long products = 0, alive = 0, peak = 0;
+  Counted(double value = 0) : x(value) { peak = std::max(peak, ++alive); }
+  Counted(const Counted& other) : Counted(other.x) {}
+  Counted& operator=(const Counted&) = default;
+  ~Counted() { --alive; }
+  friend Counted operator+(const Counted& a, const Counted& b) {
+    return a.x + b.x;
+  }
+  friend Counted operator-(const Counted& a, const Counted& b) {
+    return a.x - b.x;
+  }
+  friend Counted operator/(const Counted& a, const Counted& b) {
+    return a.x / b.x;
+  }
+  // multiply and count
+  friend Counted operator*(const Counted& a, const Counted& b) {
+    ++products;
+    return a.x * b.x;
+  }
+  Counted& operator+=(const Counted& b) { return *this = *this + b; }
+  Counted& operator-=(const Counted& b) { return *this = *this - b; }
+  Counted& operator*=(const Counted& b) { return *this = *this * b; }
+  friend bool operator==(const Counted& a, const Counted& b) {
+    return a.x == b.x;
+  }
+};
+namespace Eigen {
+template <>
+struct NumTraits<Counted> : GenericNumTraits<Counted> {
+  enum { RequireInitialization = 1, ReadCost = 1, AddCost = 1, MulCost = 1 };
+};
+}  // namespace Eigen
+BOOST_AUTO_TEST_SUITE(kernel)
+// check the local fit
+BOOST_AUTO_TEST_CASE(local_constant) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<Fp> V = gaussian<Fp>(5, 3, seed);
+    Matrix<Fp> A = gaussian<Fp>(1, 5, seed + 50);
+    A /= A.sum();
+    const Matrix<Fp> a = gaussian<Fp>(1, 3, seed + 90), o = times(A, V);
+    const auto loss = [&](const Matrix<Fp>& x) {
+      Fp sum(0);
+      for (Index j = 0; j < 5; ++j)
+        sum += A(j) * (V.row(j) - x).squaredNorm();
+      return sum;
+    };
+    verify_exact(loss(a), loss(o) + (a - o).squaredNorm(), 8);
+  }
+}
+// sum over keys by the definition
+/// sum_j Phi_i . Psi_j (V_j, 1) in quad, over j <= i only if causal.
+Matrix<quad> literal_sums(const Matrix<double>& Phi,
+                          const Matrix<double>& Psi,
+                          const Matrix<double>& V, bool causal) {
+  const Matrix<double> W = append_ones(V);
+  Matrix<quad> N(Phi.rows(), W.cols());
+  for (Index i = 0; i < N.rows(); ++i)
+    for (Index c = 0; c < N.cols(); ++c) {
+      quad sum(0);
+      for (Index j = 0; j < (causal ? i + 1 : W.rows()); ++j)
+        for (Index r = 0; r < Phi.cols(); ++r)
+          sum += quad(Phi(i, r)) * quad(Psi(j, r)) * quad(W(j, c));
+      N(i, c) = sum;
+    }
+  return N;
+}
+// check linear attention
+BOOST_AUTO_TEST_CASE(reassociation) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index m = Index(1 + seed % 5), n = Index(1 + seed % 7);
+    const Matrix<Fp> Phi = gaussian<Fp>(3, m, seed);
+    const Matrix<Fp> Psi = gaussian<Fp>(n, m, seed + 40);
+    const Matrix<Fp> V = gaussian<Fp>(n, 2, seed + 80);
+    const Matrix<Fp> E = times(Phi, Psi.transpose()), N = times(E, V);
+    const Matrix<Fp> O = linear_attention(Phi, Psi, V);
+    for (Index i = 0; i < 3; ++i)
+      for (Index c = 0; c < 2; ++c)
+        verify_exact(O(i, c), N(i, c) / E.row(i).sum(), 5);
+  }
+}
+BOOST_AUTO_TEST_CASE(memories_add) {
+  const Matrix<Fp> Psi = gaussian<Fp>(9, 3, 1), V = gaussian<Fp>(9, 2, 2);
+  const auto part = [&](Index first, Index n) {
+    const Matrix<Fp> psi = Psi.middleRows(first, n);
+    return memorise(psi, V.middleRows(first, n));
+  };
+  const Matrix<Fp> parts = part(0, 4) + part(4, 5);
+  verify_exact(memorise(Psi, V), parts, 2);
+}
+// check linear attention
+BOOST_AUTO_TEST_CASE(linear_within_bound) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Index d = Index(1 + seed % 6), n = Index(1 + seed * 2);
+    const double scale = seed % 2 ? 1 : 20;
+    const Matrix<double> X = scale * gaussian<double>(4, d, seed);
+    const Matrix<double> Y = scale * gaussian<double>(n, d, seed + 90);
+    const Matrix<double> F = elu_features(X), P = elu_features(Y);
+    const Matrix<double> V = gaussian<double>(n, 3, seed + 180);
+    const Matrix<double> size = linear_attention(F, P, V.cwiseAbs());
+    Matrix<quad> truth = literal_sums(F, P, V, false);
+    for (Index i = 0; i < 4; ++i) truth.row(i) /= quad(truth(i, 3));
+    const double g = gamma(2 * (n + d) + 1, 0x1p-53);
+    const Matrix<double> bound = g * (1 + g) * size;
+    verify(linear_attention(F, P, V), truth.leftCols(3), bound);
+  }
+}
+// check linear attention
+BOOST_AUTO_TEST_CASE(simple_features) {
+  const Matrix<double> x{{-800, -1, 0, 0.5, 3}};
+  const Matrix<double> elu{{0, std::exp(-1), 1, 1.5, 4}};
+  const Matrix<double> relu{{0, 0, 0, 0.5, 3}};
+  verify((elu_features(x) - elu).cwiseAbs().maxCoeff(), 0);
+  verify((relu_features(x) - relu).cwiseAbs().maxCoeff(), 0);
+  const Matrix<double> bad{{std::nan("")}};
+  BOOST_TEST(std::isnan(elu_features(bad)(0)));
+  BOOST_TEST(std::isnan(relu_features(bad)(0)));
+}
+// count the multiplications of both ways
+struct Cost {
+  double exact, linear;
+};
+Cost count_products(Index n, Index d, Index m) {
+  const Matrix<Counted> Q = Matrix<Counted>::Constant(n, d, Counted(1));
+  const Matrix<Counted> F = Matrix<Counted>::Constant(n, m, Counted(1));
+  Counted::products = 0;
+  const Matrix<Counted> O = times(times(Q, Q.transpose()), Q);
+  const double exact = double(Counted::products);
+  Counted::products = 0;
+  const Matrix<Counted> L = linear_attention(F, F, Q);
+  return {exact, double(Counted::products)};
+}
+// count the multiplications of both ways
+BOOST_AUTO_TEST_CASE(operation_counts) {
+  for (const Index m : {1, 2, 4})
+    for (const Index d : {1, 2, 3})
+      for (Index n = 1; n <= 8; ++n) {
+        const auto [exact, linear] = count_products(n, d, m);
+        verify(distance(exact, double(2 * n * n * d)), 0);
+        verify(distance(linear, double(2 * n * m * (d + 1))), 0);
+        BOOST_TEST((linear < exact) == (n * d > m * (d + 1)));
+      }
+}
+// count the multiplications of both ways
+BOOST_AUTO_TEST_CASE(when_linear_is_slower) {
+  const Cost few = count_products(3, 4, 6), many = count_products(6, 4, 3);
+  refute(few.linear / few.exact, 2);
+  verify(many.linear, many.exact);
+  const double n = 128, d = 64, m = 256;
+  fact("times", 2 * n * m * (d + 1) / (2 * n * n * d));
+}
+// check the recurrence
+struct Stream {
+  Matrix<Fp> Phi, Psi, V;
+  Vector<Fp> alpha, beta;
+  Stream(Index n, Index m, std::uint64_t seed)
+      : Phi(gaussian<Fp>(n, m, seed)), Psi(gaussian<Fp>(n, m, seed + 40)),
+        V(gaussian<Fp>(n, 2, seed + 80)), alpha(gaussian<Fp>(n, 1, seed + 120)),
+        beta(gaussian<Fp>(n, 1, seed + 160)) {}
+};
+// check the recurrence
+BOOST_AUTO_TEST_CASE(recurrence_is_masked_attention) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Index n = Index(seed);
+    const Stream x(n, 3, seed);
+    Matrix<Fp> O = Matrix<Fp>::Zero(n, 2);
+    for (Index t = 0; t < n; ++t)
+      for (Index s = 0; s <= t; ++s) {
+        Fp w = x.Phi.row(t).dot(x.Psi.row(s)) * x.beta(s);
+        for (Index u = s + 1; u <= t; ++u) w *= x.alpha(u);
+        O.row(t) += w * x.V.row(s);
+      }
+    const Rule<Fp> rule{x.alpha, x.beta, false};
+    verify_exact(recurrence(x.Phi, x.Psi, x.V, rule).O, O, n + 4);
+  }
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(chunks_equal_recurrence) {
+  for (const Index n : {1, 2, 7, 12})
+    for (const bool erase : {false, true}) {
+      Stream x(n, 3, std::uint64_t(n));
+      if (n == 7) x.alpha(4) = Fp(0);
+      const Rule<Fp> rule{x.alpha, x.beta, erase};
+      const Matrix<Fp> M0 = gaussian<Fp>(3, 2, 9);
+      const auto truth = recurrence(x.Phi, x.Psi, x.V, rule, M0);
+      for (Index C = 1; C <= n + 2; ++C) {
+        const auto ours = chunked(x.Phi, x.Psi, x.V, rule, C, M0);
+        verify_exact(ours.O, truth.O, 5 * n + 3);
+        verify_exact(ours.M, truth.M, 5 * n + 3);
+      }
+    }
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
+  const Stream x(8, 3, 5);
+  const Rule<Fp> rule{x.alpha, x.beta, true};
+  const Rule<Fp> head{x.alpha.head(3), x.beta.head(3), true};
+  const Rule<Fp> tail{x.alpha.tail(5), x.beta.tail(5), true};
+  const auto a = recurrence(x.Phi.topRows(3), x.Psi.topRows(3),
+                            x.V.topRows(3), head);
+  const auto b = recurrence(x.Phi.bottomRows(5), x.Psi.bottomRows(5),
+                            x.V.bottomRows(5), tail, a.M);
+  const auto all = recurrence(x.Phi, x.Psi, x.V, rule);
+  verify_exact(b.M, all.M, 40);
+  verify_exact(b.O, Matrix<Fp>(all.O.bottomRows(5)), 40);
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(delta_rule_overwrites) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed);
+    const Matrix<Fp> v = gaussian<Fp>(1, 3, seed + 40);
+    Matrix<Fp> other = gaussian<Fp>(1, 4, seed + 80);
+    const Fp square = psi.row(0).squaredNorm();
+    other -= psi.row(0).dot(other.row(0)) / square * psi;
+    const Matrix<Fp> M0 = gaussian<Fp>(4, 3, seed + 120);
+    const Rule<Fp> rule = delta<Fp>(Vector<Fp>::Constant(1, Fp(1) / square));
+    const auto after = recurrence(psi, psi, v, rule, M0);
+    verify_exact(after.O, v, 8);
+    verify_exact(times(other, after.M), times(other, M0), 12);
+  }
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(delta_rule_is_a_gradient_step) {
+  using D = Dual<Fp>;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed);
+    const Matrix<Fp> v = gaussian<Fp>(1, 3, seed + 20);
+    const Matrix<Fp> M = gaussian<Fp>(4, 3, seed + 40);
+    const Matrix<Fp> E = gaussian<Fp>(4, 3, seed + 60);
+    D loss(Fp(0));
+    for (Index c = 0; c < 3; ++c) {
+      D r(-v(c));
+      for (Index a = 0; a < 4; ++a) r = r + D(psi(a)) * D(M(a, c), E(a, c));
+      loss = loss + r * r / D(Fp(2));
+    }
+    const Fp rate = gaussian<Fp>(1, 1, seed + 80)(0);
+    const auto rule = delta<Fp>(Vector<Fp>::Constant(1, rate));
+    const Matrix<Fp> step = M - recurrence(psi, psi, v, rule, M).M;
+    verify_exact(step.cwiseProduct(E).sum(), rate * loss.d, 6);
+  }
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(delta_rule_is_stable) {
+  const Matrix<Fp> psi = gaussian<Fp>(1, 4, 1), v = gaussian<Fp>(1, 3, 2);
+  const Matrix<Fp> M = gaussian<Fp>(4, 3, 3), x = gaussian<Fp>(1, 3, 4);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Fp beta = gaussian<Fp>(1, 1, seed + 9)(0);
+    const Fp c = beta * psi.row(0).squaredNorm();
+    const auto rule = delta<Fp>(Vector<Fp>::Constant(1, beta));
+    const Matrix<Fp> apart = times(psi.transpose(), x);
+    const Matrix<Fp> moved =
+        recurrence(psi, psi, v, rule, Matrix<Fp>(M + apart)).M -
+        recurrence(psi, psi, v, rule, M).M;
+    verify_exact(moved, Matrix<Fp>((Fp(1) - c) * apart), 10);
+  }
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(chunks_within_bound) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
+    const Index C = Index(1 + seed % 9);
+    const Matrix<double> F = gaussian<double>(n, m, seed).cwiseAbs();
+    const Matrix<double> P = gaussian<double>(n, m, seed + 90).cwiseAbs();
+    const Matrix<double> V = gaussian<double>(n, 2, seed + 180);
+    const Matrix<quad> truth = literal_sums(F, P, V, true).leftCols(2);
+    const Matrix<double> size =
+        lift<double>(literal_sums(F, P, V.cwiseAbs(), true)).leftCols(2);
+    const double g = gamma(n + m + 2 * (n / C + 1), 0x1p-53);
+    const Matrix<double> bound = g * (1 + g) * size;
+    const auto rule = additive<double>(n);
+    verify(chunked(F, P, V, rule, C).O, truth, bound);
+    verify(recurrence(F, P, V, rule).O, truth, bound);
+  }
+}
+// let all arguments move
+using Moving = Matrix<Dual<Fp>>;
+Moving moving(const Matrix<Fp>& X, const Matrix<Fp>& dX) {
+  Moving Y(X.rows(), X.cols());
+  for (Index k = 0; k < X.size(); ++k)
+    Y.data()[k] = {X.data()[k], dX.data()[k]};
+  return Y;
+}
+Fp along(const Matrix<Fp>& gradient, const Matrix<Fp>& dX) {
+  Fp sum(0);
+  for (Index k = 0; k < dX.size(); ++k)
+    sum += gradient.data()[k] * dX.data()[k];
+  return sum;
+}
+// let all arguments move
+/// sum_t W_t . o_t by eq. recurrence, for n x m features.
+Dual<Fp> literal_recurrence(const Moving& Phi, const Moving& Psi,
+                            const Moving& V, const Moving& alpha,
+                            const Moving& beta, bool erase, Moving M,
+                            const Matrix<Fp>& W) {
+  using D = Dual<Fp>;
+  D sum(Fp(0));
+  for (Index t = 0; t < V.rows(); ++t)
+    for (Index c = 0; c < V.cols(); ++c) {
+      D r = V(t, c), o(Fp(0));
+      for (Index a = 0; a < Phi.cols(); ++a) {
+        M(a, c) = M(a, c) * alpha(t);
+        if (erase) r = r - Psi(t, a) * M(a, c);
+      }
+      for (Index a = 0; a < Phi.cols(); ++a) {
+        M(a, c) = M(a, c) + beta(t) * Psi(t, a) * r;
+        o = o + Phi(t, a) * M(a, c);
+      }
+      sum = sum + o * D(W(t, c));
+    }
+  return sum;
+}
+// let all arguments move
+Dual<Fp> literal_attention(const Moving& Phi, const Moving& Psi,
+                           const Moving& V, bool causal,
+                           const Matrix<Fp>& W) {
+  using D = Dual<Fp>;
+  D sum(Fp(0));
+  for (Index i = 0; i < Phi.rows(); ++i) {
+    D top(Fp(0)), Z(Fp(0));
+    for (Index j = 0; j < (causal ? i + 1 : V.rows()); ++j) {
+      D k(Fp(0)), w(Fp(0));
+      for (Index r = 0; r < Phi.cols(); ++r)
+        k = k + Phi(i, r) * Psi(j, r);
+      for (Index c = 0; c < V.cols(); ++c) w = w + D(W(i, c)) * V(j, c);
+      Z = Z + k;
+      top = top + k * w;
+    }
+    sum = sum + top / Z;
+  }
+  return sum;
+}
+// check the gradients
+BOOST_AUTO_TEST_CASE(recurrence_gradient) {
+  const Index n = 7;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed)
+    for (const bool erase : {false, true}) {
+      Stream x(n, 3, seed), y(n, 3, seed + 500);
+      if (seed == 2) x.alpha(4) = Fp(0);
+      const Matrix<Fp> W = gaussian<Fp>(n, 2, seed + 200);
+      const Matrix<Fp> M = gaussian<Fp>(3, 2, seed + 240);
+      const Matrix<Fp> dM = gaussian<Fp>(3, 2, seed + 280);
+      const Dual<Fp> loss = literal_recurrence(
+          moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V),
+          moving(x.alpha, y.alpha), moving(x.beta, y.beta), erase,
+          moving(M, dM), W);
+      for (const Index C : {1, 3, 7, 9}) {
+        const auto d = recurrence_vjp(x.Phi, x.Psi, x.V,
+                                      {x.alpha, x.beta, erase}, W, C, M);
+        verify_exact(along(d.Phi, y.Phi) + along(d.Psi, y.Psi) +
+                         along(d.V, y.V) + along(d.alpha, y.alpha) +
+                         along(d.beta, y.beta) + along(d.start, dM),
+                     loss.d, 4 * n + 8);
+      }
+    }
+}
+// check the gradients
+template <class F>
+void linear_gradient(bool causal, F vjp) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Stream x(5, 3, seed), y(5, 3, seed + 500);
+    const Matrix<Fp> W = gaussian<Fp>(5, 2, seed + 200);
+    const Dual<Fp> loss = literal_attention(
+        moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V),
+        causal, W);
+    const LinearGradient<Fp> d = vjp(x.Phi, x.Psi, x.V, W);
+    verify_exact(along(d.Phi, y.Phi) + along(d.Psi, y.Psi) +
+                     along(d.V, y.V), loss.d, 26);
+  }
+}
+BOOST_AUTO_TEST_CASE(linear_attention_gradient) {
+  linear_gradient(false, [](const auto&... x) {
+    return linear_attention_vjp(x...);
+  });
+}
+BOOST_AUTO_TEST_CASE(causal_gradient) {
+  for (const Index C : {1, 2, 64})
+    linear_gradient(true, [C](const auto&... x) {
+      return causal_linear_attention_vjp(x..., C);
+    });
+}
+// check the memory of the gradient
+BOOST_AUTO_TEST_CASE(gradient_keeps_one_state_per_chunk) {
+  const Index m = 8, v = 4, C = 8;
+  const auto extra = [&](Index n, bool erase) {
+    const auto ones = [](Index rows, Index cols) {
+      return Matrix<Counted>(
+          Matrix<Counted>::Constant(rows, cols, Counted(0.125)));
+    };
+    const Matrix<Counted> F = ones(n, m), V = ones(n, v);
+    Rule<Counted> rule = additive<Counted>(n);
+    rule.erase = erase;
+    const long before = Counted::peak = Counted::alive;
+    const auto d = recurrence_vjp(F, F, V, rule, V, C);
+    const long results = n * (2 * m + v + 2) + m * v;
+    return Counted::peak - before - results;
+  };
+  for (const bool erase : {false, true}) {
+    const long a = extra(64, erase), b = extra(128, erase);
+    verify(std::abs(double(b - a - 64 / C * m * v)), 0);
+  }
+  const Index n = 1024;
+  fact("tokens", n);
+  fact("extra", extra(n, true));
+  fact("tape", n * m * v);
+}
+// check the edges of linear attention
+BOOST_AUTO_TEST_CASE(linear_edges) {
+  const Matrix<double> F = gaussian<double>(3, 2, 1).cwiseAbs(), V = F;
+  const Matrix<double> none(0, 2), zero = Matrix<double>::Zero(3, 2);
+  verify(linear_attention(F, none, none).cwiseAbs().sum(), 0);
+  verify(linear_attention(F, zero, V).cwiseAbs().sum(), 0);
+  verify(linear_attention_vjp(F, zero, V, V).V.cwiseAbs().sum(), 0);
+  BOOST_TEST(chunked(none, none, none, additive<double>(0)).O.rows() == 0);
+  BOOST_TEST(linear_attention(none, F, V).rows() == 0);
+  const Matrix<double> big = 500 * gaussian<double>(4, 2, 2);
+  const Matrix<double> W = gaussian<double>(8, 2, 3);
+  BOOST_TEST(performer(big, big, big, W).allFinite());
+  verify(positive_features(kernel_coordinates(big), W).rowwise().sum()
+             .minCoeff(), 0);
+  Matrix<double> bad = F;
+  bad(1, 0) = std::nan("");
+  BOOST_TEST(linear_attention(bad, F, V).row(1).array().isNaN().all());
+  verify((linear_attention(bad, F, V) - linear_attention(F, F, V))
+             .row(0).norm(), 0);
+}
+// check the edges of linear attention
+BOOST_AUTO_TEST_CASE(linear_refusals) {
+  const Matrix<double> F = gaussian<double>(3, 2, 1), G(4, 2), T(3, 3);
+  const auto rule = additive<double>(3);
+  const auto refused = [](auto f, const char* words) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
+  };
+  refused([&] { linear_attention(F, G, F); }, "memorise: Psi is 4x2");
+  refused([&] { linear_attention(T, F, F); }, "recall: Phi is 3x3");
+  refused([&] { linear_attention_vjp(F, F, F, G); }, "dO is 4x2");
+  refused([&] { recurrence(F, G, F, rule); }, "recurrence: Phi is 3x2");
+  refused([&] { recurrence(F, F, F, additive<double>(2)); }, "2 decays");
+  refused([&] { chunked(F, F, F, rule, 0); }, "chunks of length 0");
+  refused([&] { chunked(F, F, F, rule, 2, T); }, "the state is 3x3");
+  refused([&] { recurrence_vjp(F, F, F, rule, G); }, "recurrence_vjp: dO");
+  refused([&] { causal_linear_attention_vjp(F, F, F, G); }, "dO is 4x2");
+  refused([&] { performer(F, T, F, F); }, "performer: Q is 3x2");
+  refused([&] { log_features(F, T); }, "log_features: X is 3x2");
+  refused([&] { trigonometric_features(F, T); }, "the directions are 3x3");
+  refused([&] { kernel_coordinates(Matrix<double>(3, 0)); }, "X is 3x0");
+}
+// check the answer about least squares
+BOOST_AUTO_TEST_CASE(answer_recursive) {
+  const Index n = 8, m = 3;
+  const Matrix<Fp> Psi = gaussian<Fp>(n, m, 1), V = gaussian<Fp>(n, 2, 2);
+  const Fp lambda = Psi(0, 0) + Fp(1);
+  Matrix<Fp> P = Matrix<Fp>::Identity(m, m) / lambda;
+  Matrix<Fp> M = Matrix<Fp>::Zero(m, 2);
+  Matrix<Fp> H = lambda * Matrix<Fp>::Identity(m, m);
+  Matrix<Fp> B = M;
+  for (Index t = 0; t < n; ++t) {
+    const Matrix<Fp> psi = Psi.row(t), v = V.row(t), up = psi.transpose();
+    const Matrix<Fp> p = times(psi, P), miss = v - times(psi, M);
+    P -= times(p.transpose(), p) / (Fp(1) + times(p, up)(0));
+    M += times(times(P, up), miss);
+    H += times(up, psi);
+    B += times(up, v);
+    verify_exact(times(H, M), B, 40);
+  }
+}
+BOOST_AUTO_TEST_SUITE_END()

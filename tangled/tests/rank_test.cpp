@@ -1,0 +1,204 @@
+// tests/rank_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/lowrank.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(kernel)
+// bound the roundings of rotations
+/// Relative error of a decomposition of an n x m matrix by rotations.
+double rounding(Index n, Index m) {
+  return double(m) * gamma(72 * m + n + 2, 0x1p-53);
+}
+// check the spectrum of self-attention
+BOOST_AUTO_TEST_CASE(spectrum_of_self_attention) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index n = Index(2 + seed % 30);
+    const Matrix<double> K = 1.5 * gaussian<double>(n, 4, seed);
+    const Matrix<double> S = scores(K, K);
+    const Matrix<double> E = S.array().exp();
+    const Vector<double> root = E.rowwise().sum().cwiseSqrt();
+    const Matrix<double> H = E.cwiseQuotient(root * root.transpose());
+    const Vector<double> sigma = singular_values(H);
+    const double slack = rounding(n, n) + gamma(n + 6, 0x1p-53) +
+                         2 * gamma(6, 0x1p-53) * S.maxCoeff();
+    verify(std::abs(sigma(0) - 1), slack);
+    verify(std::abs(softmax(S).trace() - sigma.sum()), double(n) * slack);
+  }
+}
+// check the yardstick
+BOOST_AUTO_TEST_CASE(decomposition_by_rotations) {
+  for (const Index n : {1, 2, 5, 30})
+    for (const Index m : {1, 2, 5})
+      if (m <= n) {
+        const Matrix<double> A =
+            gaussian<double>(n, m, std::uint64_t(n + m));
+        const auto d = decompose(A);
+        const Matrix<double> I = Matrix<double>::Identity(m, m);
+        verify((d.V.transpose() * d.V - I).norm(), rounding(n, m));
+        verify((d.U.transpose() * d.U - I).norm(), rounding(n, m));
+        const Matrix<double> us = d.U * d.sigma.asDiagonal();
+        verify((us * d.V.transpose() - A).norm(),
+               rounding(n, m) * A.norm());
+        verify(std::abs(d.sigma.squaredNorm() - A.squaredNorm()),
+               rounding(n, m) * A.squaredNorm());
+      }
+  BOOST_CHECK_EXCEPTION(decompose(Matrix<double>(2, 3)),
+                        std::invalid_argument, says("decompose: A is 2x3"));
+}
+// check the yardstick
+BOOST_AUTO_TEST_CASE(best_rank_attains) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    const Matrix<double> A = softmax(gaussian<double>(12, 9, seed));
+    const Vector<double> sigma = singular_values(A);
+    for (Index m = 0; m <= 10; m += 2) {
+      const auto least = eckart_young(sigma, m);
+      const Matrix<double> gap = A - best_rank(A, m);
+      const double most = rounding(12, 9) * A.norm();
+      verify(std::abs(gap.norm() - least.frobenius), most);
+      verify(std::abs(singular_values(gap)(0) - least.spectral), most);
+      if (m == 0) continue;
+      const Matrix<double> B = gaussian<double>(12, m, seed + 50) *
+                               gaussian<double>(m, 9, seed + 60) / 30;
+      verify(least.frobenius, (A - B).norm());
+      verify(least.spectral, singular_values(A - B)(0));
+    }
+  }
+}
+// check the yardstick
+BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
+  const Index n = 40, d = 6;
+  const Matrix<double> I = Matrix<double>::Identity(n, n);
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Matrix<double> Q = gaussian<double>(n, d, seed);
+    const Matrix<double> K = gaussian<double>(n, d, seed + 40);
+    const Matrix<double> A = softmax(scores(Q, K));
+    const Vector<double> sigma = singular_values(A);
+    const auto above = [&](const Matrix<double>& B, Index m) {
+      verify(eckart_young(sigma, m).frobenius, (A - B).norm());
+    };
+    above(linear_attention(elu_features(Q), elu_features(K), I), d);
+    above(linear_attention(relu_features(Q), relu_features(K), I), d);
+    for (const Index m : {4, 16})
+      above(performer(Q, K, I, gaussian<double>(m, d, seed)), m);
+    for (const Index m : {4, 16}) above(nystroem_attention(Q, K, I, m), m);
+  }
+}
+// check the yardstick
+BOOST_AUTO_TEST_CASE(rank_of_attention) {
+  const Matrix<double> Q = gaussian<double>(128, 16, 1);
+  const Matrix<double> K = gaussian<double>(128, 16, 2);
+  const Matrix<double> S = scores(Q, K);
+  const auto spectrum = [&](double T) {
+    return singular_values(softmax(Matrix<double>(S / T)));
+  };
+  const auto rank = [&](double T) {
+    return numerical_rank(spectrum(T), 0.01);
+  };
+  const Index hot = rank(4), unit = rank(1), cold = rank(0.25);
+  fact("hot", hot);
+  fact("unit", unit);
+  fact("cold", cold);
+  verify(double(hot), double(unit));
+  verify(double(unit), double(cold));
+  const Vector<double> sigma = spectrum(1e6);
+  const double most = std::expm1(2 * S.cwiseAbs().maxCoeff() / 1e6);
+  verify(sigma(1), most);
+  verify(std::abs(sigma(0) - 1), most);
+}
+// check the landmarks
+/// Absolute error of the kernel between features of landmarks.
+double landmark_error(const Matrix<double>& R) {
+  const Index m = R.rows();
+  const Matrix<double> I = Matrix<double>::Identity(m, m);
+  const Matrix<double> inverse =
+      R.triangularView<Eigen::Lower>().solve(I);
+  return 4 * gamma(m * m + 10, 0x1p-53) * inverse.squaredNorm();
+}
+// check the landmarks
+BOOST_AUTO_TEST_CASE(landmarks_are_exact) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<double> X = gaussian<double>(9, 3, seed);
+    const Matrix<double> L = 2 * gaussian<double>(5, 3, seed + 40);
+    const auto map = nystroem(L);
+    const Matrix<double> F = map.features(X), G = map.features(L);
+    verify(distance(F * G.transpose(), gaussian_kernel(X, L)),
+           landmark_error(map.R));
+  }
+}
+BOOST_AUTO_TEST_CASE(all_keys_as_landmarks) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<double> K = 2 * gaussian<double>(12, 3, seed);
+    const Matrix<double> Q = gaussian<double>(4, 3, seed + 40);
+    const Matrix<double> V = gaussian<double>(12, 2, seed + 80);
+    const Matrix<double> y = kernel_coordinates(K);
+    const Vector<double> pi =
+        key_prior(y, Metric<double>::identity(3)).array().exp();
+    const Matrix<double> kappa = gaussian_kernel(kernel_coordinates(Q), y);
+    const Vector<double> Z = kappa * pi;
+    verify(distance(nystroem_attention(Q, K, V, 12), attention(Q, K, V).O),
+           2 * landmark_error(nystroem(y).R) * pi.sum() / Z.minCoeff() *
+               V.cwiseAbs().maxCoeff());
+  }
+}
+// check the landmarks
+BOOST_AUTO_TEST_CASE(landmarks_are_chosen_greedily) {
+  Matrix<double> K(14, 2);
+  K.topRows(7) = 3 * gaussian<double>(7, 2, 1);
+  K.bottomRows(7) = K.topRows(7);
+  const std::vector<Index> chosen = choose_landmarks(K, 14);
+  BOOST_TEST(chosen.size() == 7u);
+  double before = 1;
+  for (std::size_t m = 1; m < chosen.size(); ++m) {
+    Matrix<double> L(Index(m), 2);
+    for (Index r = 0; r < L.rows(); ++r)
+      L.row(r) = K.row(chosen[std::size_t(r)]);
+    const auto map = nystroem(L);
+    const Vector<double> rest =
+        1 - map.features(K).rowwise().squaredNorm().array();
+    verify(rest.maxCoeff() - rest(chosen[m]), landmark_error(map.R));
+    verify(rest.maxCoeff(), before + landmark_error(map.R));
+    before = rest.maxCoeff();
+  }
+}
+// check the landmarks
+BOOST_AUTO_TEST_CASE(residual_is_positive) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<double> X = gaussian<double>(25, 2, seed);
+    const auto map = nystroem(X.topRows(6));
+    const Matrix<double> F = map.features(X);
+    const Matrix<double> R = gaussian_kernel(X, X) - F * F.transpose();
+    const double slack = 25 * landmark_error(map.R);
+    const Matrix<double> lifted =
+        R + slack * Matrix<double>::Identity(25, 25);
+    const Matrix<double> factor = cholesky(lifted);
+    const Matrix<double> size =
+        factor.cwiseAbs() * factor.cwiseAbs().transpose();
+    verify(factor * factor.transpose(), lift<quad>(lifted),
+           Matrix<double>(2 * gamma(27, 0x1p-53) * size));
+    BOOST_TEST(R.diagonal().maxCoeff() > 1e-3);
+  }
+}
+// check the landmarks
+BOOST_AUTO_TEST_CASE(rank_refusals) {
+  const Matrix<double> A = gaussian<double>(4, 3, 1);
+  const Vector<double> sigma = singular_values(A);
+  const auto refused = [](auto f, const char* words) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
+  };
+  refused([&] { eckart_young(sigma, -1); }, "eckart_young: rank -1");
+  refused([&] { best_rank(A, -1); }, "best_rank: rank -1");
+  refused([&] { choose_landmarks(A, -1); }, "choose_landmarks: m is -1");
+  refused([&] { nystroem_attention(A, A, A.topRows(2), 2); },
+          "nystroem_attention: Q is 4x3, K 4x3, V 2x3");
+  refused([&] { nystroem(A).features(Matrix<double>(2, 2)); },
+          "gaussian_scores: Q is 4x3");
+  refused([&] { orthogonal_directions<double>(-1, 2, 1); },
+          "orthogonal_directions: -1x2");
+  BOOST_TEST(numerical_rank(Vector<double>(0), 0.1) == 0);
+  verify(eckart_young(sigma, 3).frobenius, 0);
+  verify(nystroem_attention(A, A.topRows(0), A.topRows(0), 2).norm(), 0);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,177 @@
+// tests/variants_mask_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "variants.hpp"
+
+BOOST_AUTO_TEST_SUITE(variants)
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(cover_is_sound) {
+  Index open = 0;
+  for (const auto& [n, m] : extents)
+    for (const Mask& mask : zoo(n, m))
+      for (Index i0 = 0; i0 < n; ++i0)
+        for (Index i1 = i0 + 1; i1 <= n; ++i1)
+          for (Index j0 = 0; j0 < m; ++j0)
+            for (Index j1 = j0 + 1; j1 <= m; ++j1) {
+              const Block b{i0, i1, j0, j1};
+              Index allowed = 0;
+              for (Index i = i0; i < i1; ++i)
+                for (Index j = j0; j < j1; ++j) allowed += mask.allows(i, j);
+              const Cover c = mask.covers(b);
+              if (c == Cover::none) verify(double(allowed), 0);
+              if (c == Cover::all) verify(double(b.pairs() - allowed), 0);
+              open += c == Cover::some &&
+                      (allowed == 0 || allowed == b.pairs());
+            }
+  fact("open", int(open));
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(masks_by_their_definitions) {
+  for (const auto& [n, m] : extents) {
+    const auto all = zoo(n, m);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < m; ++j) {
+        const Index t = j - i - (m - n), s = j - i;
+        const bool same = i / 2 == (j + 1) / 3;
+        const std::vector<bool> truth{
+            true, t <= 0, s <= 0, t == 0 || t == -1, -1 <= s && s <= 2,
+            i < n / 2 && j < m - m / 3, t % 3 == 0, same};
+        for (std::size_t k = 0; k < truth.size(); ++k)
+          verify(all[k].allows(i, j) == truth[k] ? 0 : 1, 0);
+        const bool global = (t >= -1 && t <= 1) || j < 1 || i + m - n < 1;
+        verify(all[10].allows(i, j) == global ? 0 : 1, 0);
+        verify(all[11].allows(i, j) == (t <= 0 && !same) ? 0 : 1, 0);
+        verify(all[12].allows(i, j), 0);
+      }
+  }
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
+  const Index n = 9, m = 12;
+  for (const Mask& mask :
+       {causal(n, m), window(n, m, 2, 1), strided(n, m, 4),
+        padding(n, m, 4, 7), global_tokens(n, m, 5)})
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < m; ++j)
+        for (const Index e : {1, 2, 3}) {
+          const Block b{i, std::min(i + e, n), j, std::min(j + e, m)};
+          const Index allowed = dense(mask).block(
+              i, j, b.i1 - i, b.j1 - j).count();
+          verify((allowed == 0) != (mask.covers(b) == Cover::none), 0);
+          verify(allowed == b.pairs() && mask.covers(b) == Cover::none, 0);
+        }
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(masks_are_sets) {
+  for (const auto& [n, m] : extents) {
+    const auto all = zoo(n, m);
+    for (const Mask& a : all)
+      for (const Mask& b : all) {
+        const Matrix<bool> x = dense(a), y = dense(b);
+        const auto differ = [](const Matrix<bool>& p, const Matrix<bool>& q) {
+          return double((p.array() != q.array()).count());
+        };
+        verify(differ(dense(a & b), x.array() && y.array()), 0);
+        verify(differ(dense(a | b), x.array() || y.array()), 0);
+        verify(differ(dense(!(a | b)), dense((!a) & (!b))), 0);
+        verify(std::abs(double(count(a | b) + count(a & b) - count(a) -
+                               count(b))), 0);
+      }
+    for (const Mask& a : all) {
+      verify(double(dense(transposed(a)).transpose() != dense(a)), 0);
+      verify(double(dense(from_matrix(dense(a))) != dense(a)), 0);
+    }
+  }
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(intersections_know_what_their_parts_know) {
+  const Index n = 8, m = 9;
+  const auto all = zoo(n, m);
+  for (const Mask& a : all)
+    for (const Mask& b : all)
+      for (Index i = 0; i < n; i += 2)
+        for (Index j = 0; j < m; j += 3) {
+          const Block x{i, i + 2, j, j + 3};
+          const Cover one = a.covers(x), two = b.covers(x);
+          const bool none = one == Cover::none || two == Cover::none;
+          const bool full = one == Cover::all && two == Cover::all;
+          const Cover expected =
+              none ? Cover::none : full ? Cover::all : Cover::some;
+          verify((a & b).covers(x) == expected ? 0 : 1, 0);
+        }
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(causal_count) {
+  for (Index n = 0; n < 40; ++n)
+    for (const Index m : {n, n + 1, n + 7, 2 * n})
+      verify(std::abs(double(count(causal(n, m)) -
+                             (n * m - n * (n - 1) / 2))), 0);
+  const Index large = Index(1) << 20;
+  verify(std::abs(double(count(causal(large, large)) -
+                         large / 2 * (large + 1))), 0);
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(printed_densities) {
+  const Index n = 12;
+  std::vector<Index> four;
+  for (Index i = 0; i < n; ++i) four.push_back(i / 4);
+  const auto off = [&](const Mask& m, double printed) {
+    return std::abs(double(count(m)) / double(n * n) - printed);
+  };
+  verify(off(window(n, n, 2, 2), 0.375), 0);
+  verify(off(strided(n, n, 3), 0.333), 5e-4);
+  verify(off(segments(four, four), 0.333), 5e-4);
+  verify(off(global_tokens(n, n, 2) | window(n, n, 1, 1), 0.5), 0);
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(work_saved) {
+  const Index n = 4096, b = 64, all = (n / b) * (n / b);
+  const auto skipped = [&](const Mask& m) {
+    return 100.0 * double(census(m, b).none) / double(all);
+  };
+  const Mask c = causal(n, n), w = window(n, n, 255, 0);
+  fact("causal", skipped(c));
+  fact("edge", 100.0 * double(census(c, b).some) / double(all));
+  fact("window", skipped(c & w));
+  fact("bird", skipped(window(n, n, 64, 64) | global_tokens(n, n, 1) |
+                       random_tiles(n, n, b, 1, 3)));
+  fact("strided", 100.0 * double(count(strided(n, n, 8))) / double(n * n));
+  verify(std::abs(double(census(c, b).none - (n / b) * (n / b - 1) / 2)), 0);
+  verify(std::abs(double(census(c, b).some - n / b)), 0);
+  verify(skipped(strided(n, n, 8)), 0);
+  verify(std::abs(double(census(w, b).all + census(w, b).some -
+                         (5 * (n / b) - 10))), 0);
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(parts_and_pictures) {
+  BOOST_TEST(picture(causal(3, 3)) == "#..\n##.\n###\n");
+  BOOST_TEST(picture(causal(2, 4)) == "###.\n####\n");
+  BOOST_TEST(picture(causal(3, 2)) == "..\n#.\n##\n");
+  BOOST_TEST(picture(strided(2, 5, 3, 0)) == "#..#.\n.#..#\n");
+  for (const Mask& m : zoo(7, 9)) {
+    const Mask p = part(m, {2, 6, 1, 8});
+    verify(double((dense(p).array() !=
+                   dense(m).block(2, 1, 4, 7).array()).count()), 0);
+    verify(std::abs(double(count(p) - count(m, {2, 6, 1, 8}))), 0);
+  }
+  const Mask a = random_tiles(40, 40, 4, 3, 7);
+  verify(std::abs(double(count(a) - 10 * 3 * 16)), 0);
+  BOOST_TEST(picture(a) == picture(random_tiles(40, 40, 4, 3, 7)));
+  BOOST_TEST(picture(a) != picture(random_tiles(40, 40, 4, 3, 8)));
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(masks_refuse_bad_extents) {
+  using bad = std::invalid_argument;
+  BOOST_CHECK_EXCEPTION(window(3, 3, -1, 0), bad, says("window: left -1"));
+  BOOST_CHECK_EXCEPTION(padding(3, 3, 4, 0), bad, says("padding: lengths"));
+  BOOST_CHECK_EXCEPTION(strided(3, 3, 0), bad, says("strided: stride 0"));
+  BOOST_CHECK_EXCEPTION(causal(3, 3) & causal(3, 4), bad,
+                        says("extents 3x3 and 3x4"));
+  BOOST_CHECK_EXCEPTION(part(causal(3, 3), {0, 4, 0, 3}), bad,
+                        says("part: block"));
+  BOOST_CHECK_EXCEPTION(block_sparse(5, 5, 2, Matrix<bool>(2, 2)), bad,
+                        says("layout 2x2"));
+  BOOST_CHECK_EXCEPTION(global_tokens(5, 5, -1), bad, says("tokens -1"));
+  BOOST_CHECK_EXCEPTION(random_tiles(5, 5, 0, 1, 1), bad, says("tile 0"));
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,278 @@
+// tests/variants_modifier_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "literal_variant.hpp"
+
+BOOST_AUTO_TEST_SUITE(variants)
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(literal_definition) {
+  unsigned bits = 0;
+  for (const auto& [n, m] : extents)
+    for (const Mask& mask : zoo(n, m))
+      for (int k = 0; k < 24; ++k, bits = (bits + 389) & last_variant) {
+        const QuadParts x = draw_parts(n, m, 1 + k % 3, k % 4, bits, bits);
+        const VariantRules r = draw_rules(mask, bits);
+        const auto f = variant_forward(x, r);
+        const Literal truth = literal(x, r);
+        verify(distance(f.O, truth.O), 1e-30);
+        verify(distance(f.A.leftCols(m), truth.A), 1e-31);
+        for (Index i = 0; i < n; ++i)
+          verify(f.logZ(i) == truth.logZ(i) ? 0
+                 : to_double(abs(f.logZ(i) - truth.logZ(i))), 1e-30);
+      }
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(masked_nan_is_not_read) {
+  const Index n = 5, m = 7;
+  for (unsigned bits = 0; bits <= last_variant; bits += 11) {
+    VariantParts<quad> x = draw_parts(n, m, 2, 3, bits, bits + 1);
+    const VariantRules r = draw_rules(causal(n, m), bits);
+    const auto f = variant_forward(x, r);
+    const Matrix<quad> dO = gaussian<quad>(n, 3, bits);
+    x.K.row(m - 1).setConstant(quad(nan));
+    x.V.row(m - 1).setConstant(quad(nan));
+    const auto g = variant_forward(x, r);
+    verify(distance(f.O.topRows(n - 1), g.O.topRows(n - 1)), 1e-31);
+    BOOST_TEST(isnan(g.O(n - 1, 0)));
+    const auto back = variant_vjp<quad>(x, r, g, dO);
+    for (Index i = 0; i + 1 < n; ++i)
+      verify(isnan(quad(back.Q.row(i).sum())) ? 1 : 0, 0);
+  }
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(bias_as_mask) {
+  unsigned bits = 0;
+  for (const Mask& mask : zoo(4, 5)) {
+    const VariantRules free{everything(4, 5)}, r{mask};
+    QuadParts x = draw_parts(4, 5, 2, 2, bits ^= 128, 7), y = x;
+    y.bias = Matrix<quad>::Zero(4, 5);
+    for (Index i = 0; i < 4; ++i)
+      for (Index j = 0; j < 5; ++j)
+        if (!mask.allows(i, j)) y.bias(i, j) = quad(-inf);
+    const auto f = variant_forward(x, r), g = variant_forward(y, free);
+    verify(distance(f.A, g.A), 1e-33);
+    const Matrix<quad> dO = gaussian<quad>(4, 2, 3);
+    const QuadParts one = variant_vjp(x, r, f, dO);
+    const QuadParts two = variant_vjp(y, free, g, dO);
+    verify(distance(one.K, two.K) + distance(one.V, two.V), 1e-31);
+    y.bias.row(1).setConstant(quad(nan));
+    const auto h = variant_forward(y, free);
+    for (Index i = 0; i < 4; ++i)
+      if (i == 1) BOOST_TEST(isnan(h.O(i, 0)));
+      else verify(distance(h.O.row(i), g.O.row(i)), 0);
+  }
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(empty_rows_are_refused) {
+  using error = std::domain_error;
+  const QuadParts x = draw_parts(5, 3, 2, 2, 0, 1);
+  QuadParts sunk = draw_parts(5, 3, 2, 2, 128, 1);
+  VariantRules r{causal(5, 3)};
+  verify(to_double(quad(variant_forward(x, r).O.topRows(2)
+                            .cwiseAbs().sum())), 0);
+  r.empty = Empty::refuse;
+  BOOST_CHECK_EXCEPTION(variant_forward(x, r), error,
+                        says("variant_forward: query 0 has no key"));
+  r.mask = where(5, 3, [](Index i, Index j) { return i != 3 && j == 1; });
+  BOOST_CHECK_EXCEPTION(variant_in_tiles(x, r, 2), error,
+                        says("variant_in_tiles: query 3 has no key"));
+  verify(to_double(quad(variant_forward(sunk, r).O.row(3)
+                            .cwiseAbs().sum())), 0);
+  BOOST_CHECK_EXCEPTION(variant_in_tiles(x, r, 0), std::invalid_argument,
+                        says("variant_in_tiles: tile 0"));
+  BOOST_CHECK_EXCEPTION(
+      variant_vjp<quad>(x, {causal(5, 3)}, variant_forward(sunk, r), x.K),
+      std::invalid_argument, says("variant_vjp: dO is 3x2"));
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(gather_and_scatter) {
+  for (const auto& [n, m] : extents)
+    for (const Index reach : {0, 1, 3, 12}) {
+      const VariantRules r{causal(n, m)};
+      const Index rows = 2 * reach + 1;
+      const Matrix<Fp> P = uniform<Fp>(n, rows, 1), Y = uniform<Fp>(n, m, 2);
+      Matrix<Fp> G = Matrix<Fp>::Constant(n, m, Fp(0));
+      gather(P, r, r.mask.whole(), G);
+      const Matrix<Fp> T = scatter(Y, r, rows);
+      Fp one(0), two(0);
+      for (Index i = 0; i < n; ++i) {
+        for (Index j = 0; j < m; ++j) one += G(i, j) * Y(i, j);
+        for (Index k = 0; k < rows; ++k) two += P(i, k) * T(i, k);
+      }
+      verify_exact(one, two, 2);
+    }
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(relative_shift_invariance) {
+  for (unsigned bits = 0; bits < 512; bits += 7) {
+    const QuadParts x = draw_parts(4, 6, 2, 2, bits, bits);
+    VariantRules r = draw_rules(causal(4, 6), bits);
+    const auto f = variant_forward(x, r);
+    r.query0 += 1000, r.key0 += 1000;
+    verify(distance(variant_forward(x, r).O, f.O), 0);
+    r.key0 += 1;
+    if (bits & 64) refute(distance(variant_forward(x, r).O, f.O), 1e-6);
+  }
+  const Index n = 4, m = 6;
+  std::vector<bool> seen(std::size_t(n + m - 1), false);
+  const VariantRules r{causal(n, m)};
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < m; ++j)
+      seen[std::size_t(r.offset(i, j) + (n - 1) + r.query0)] = true;
+  verify(std::abs(double(std::count(seen.begin(), seen.end(), true) -
+                         (n + m - 1))), 0);
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(sink_is_a_key) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    QuadParts x = draw_parts(3, 5, 2, 2, 128, seed), y = x;
+    y.K.conservativeResize(6, 2), y.V.conservativeResize(6, 2);
+    y.K.row(5).setConstant(quad(0)), y.V.row(5).setConstant(quad(0));
+    y.bias = Matrix<quad>::Zero(1, 6);
+    y.bias(0, 5) = x.sink(0);
+    y.sink.resize(0, 0);
+    const VariantRules rx{everything(3, 5)}, ry{everything(3, 6)};
+    const auto f = variant_forward(x, rx), g = variant_forward(y, ry);
+    verify(distance(f.O, g.O), 1e-31);
+    verify(distance(f.A, g.A.leftCols(6)), 1e-31);
+    x.sink.resize(0, 0);
+    const auto plain = variant_forward(x, rx);
+    for (Index i = 0; i < 3; ++i) {
+      const Matrix<quad> less = plain.A.row(i).head(5) * (1 - f.A(i, 5));
+      verify(distance(f.A.row(i).head(5), less), 1e-31);
+      const quad total = f.A.row(i).head(5).sum();
+      verify(to_double(abs(1 - exp(y.bias(5) - f.logZ(i)) - total)), 1e-31);
+    }
+  }
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(empty_rows_with_a_sink) {
+  const QuadParts x = draw_parts(2, 3, 2, 2, 128, 9);
+  const auto f = variant_forward(x, {!everything(2, 3)});
+  verify(to_double(quad(f.O.cwiseAbs().sum())), 0);
+  verify(distance(f.logZ, Vector<quad>::Constant(2, x.sink(0))), 0);
+}
+// check gradients of variants
+using DualParts = VariantParts<Dual<quad>>;
+
+/// The parts, moving along a direction in one of them.
+DualParts moving(const QuadParts& x, const std::string& which,
+                 const Matrix<quad>& direction) {
+  DualParts z{{}, {}, {}};
+  each_part([&](const std::string& name, const Matrix<quad>& a, auto& b) {
+    b = lift<Dual<quad>>(a);
+    if (name == which)
+      for (Index k = 0; k < a.size(); ++k)
+        b.data()[k].d = direction.data()[k];
+  }, x, z);
+  return z;
+}
+/// d/dt of <dO, O> + <dlogZ, log Z>; empty rows are constant.
+quad slope_along(const DualParts& z, const VariantRules& r,
+                 const Matrix<quad>& dO, const Vector<quad>& dlogZ) {
+  const auto f = variant_forward(z, r);
+  quad s = 0;
+  for (Index k = 0; k < dO.size(); ++k)
+    s += dO.data()[k] * f.O.data()[k].d;
+  for (Index i = 0; i < dlogZ.size(); ++i) s += dlogZ(i) * f.logZ(i).d;
+  return s;
+}
+// check gradients of variants
+void compare_gradients(const QuadParts& x, const VariantRules& r,
+                       std::uint64_t seed) {
+  const auto f = variant_forward(x, r);
+  const Matrix<quad> dO = gaussian<quad>(f.O.rows(), f.O.cols(), seed);
+  const Vector<quad> dlogZ = gaussian<quad>(f.O.rows(), 1, seed + 1);
+  const QuadParts g = variant_vjp(x, r, f, dO, dlogZ);
+  each_part([&](const std::string& name, const auto& a, const auto& b) {
+    if (a.size() == 0) return;
+    const Matrix<quad> D = gaussian<quad>(a.rows(), a.cols(), seed + 2);
+    quad product = 0;
+    for (Index k = 0; k < D.size(); ++k)
+      product += D.data()[k] * b.data()[k];
+    const quad along = slope_along(moving(x, name, D), r, dO, dlogZ);
+    verify(to_double(abs(product - along)),
+           1e-30 * (1 + to_double(abs(along))));
+  }, x, g);
+}
+
+// check gradients of variants
+BOOST_AUTO_TEST_CASE(gradients_in_quad) {
+  unsigned bits = 0;
+  for (const auto& [n, m] : {std::pair<Index, Index>{3, 4}, {4, 3}, {1, 5},
+                             {3, 1}})
+    for (const Mask& mask : zoo(n, m))
+      for (int k = 0; k < 20; ++k, bits = (bits + 389) & last_variant)
+        compare_gradients(draw_parts(n, m, 2, 2, bits, bits),
+                          draw_rules(mask, bits), bits + 5);
+}
+// check gradients of variants
+BOOST_AUTO_TEST_CASE(gradients_of_empty_rows) {
+  for (unsigned bits = 0; bits <= last_variant; bits += 3) {
+    if (bits & 128) continue;  // a sink is never empty
+    const QuadParts x = draw_parts(4, 3, 2, 2, bits, bits);
+    const VariantRules r = draw_rules(!everything(4, 3), bits);
+    const auto f = variant_forward(x, r);
+    verify(to_double(f.O.cwiseAbs().sum() + f.A.cwiseAbs().sum()), 0);
+    BOOST_TEST((f.logZ.array() == quad(-inf)).all());
+    const QuadParts g = variant_vjp<quad>(
+        x, r, f, Matrix<quad>::Constant(4, 2, quad(1)),
+        Vector<quad>::Constant(4, quad(1)));
+    each_part([](auto, const Matrix<quad>& a) {
+      verify(to_double(quad(a.cwiseAbs().sum())), 0);
+    }, g);
+  }
+}
+// check gradients of variants
+BOOST_AUTO_TEST_CASE(gradients_in_tangents) {
+  const Index n = 40, m = 56;
+  const QuadParts x = draw_parts(n, m, 8, 8, last_variant, 3);
+  compare_gradients(x, draw_rules(causal(n, m) & window(n, m, 9, 0),
+                                  last_variant), 4);
+}
+// check gradients of variants
+BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    QuadParts x = draw_parts(3, 5, 2, 2, 1, seed);
+    x.scale(0) = 1;
+    const Matrix<quad> K = x.K, M = gaussian<quad>(2, 2, seed + 9);
+    x.K = K * M.transpose();
+    const VariantRules r{causal(3, 5)};
+    const auto f = variant_forward(x, r);
+    verify(distance(f.X, eq<"S^{ij} = Q^{ia} M_{ab} K^{jb}">(  // eq:none
+        view<up, up>(x.Q), view<dn, dn>(M), view<up, up>(K)).mat()), 1e-31);
+    const Matrix<quad> dO = gaussian<quad>(3, 2, seed + 1);
+    const Matrix<quad> D = gaussian<quad>(2, 2, seed + 2);
+    const Matrix<quad> dM =
+        variant_vjp(x, r, f, dO).K.transpose() * K;
+    const quad along =
+        slope_along(moving(x, "K", K * D.transpose()), r, dO, {});
+    verify(to_double(abs(along - quad(dM.cwiseProduct(D).sum()))), 1e-30);
+  }
+}
+// check every combination of variants
+BOOST_AUTO_TEST_CASE(every_combination) {
+  for (const Mask& mask : zoo(3, 4))
+    for (unsigned bits = 0; bits <= last_variant; ++bits) {
+      const QuadParts x = draw_parts(3, 4, 1, 1, bits, bits);
+      const VariantRules r = draw_rules(mask, bits);
+      const auto f = variant_forward(x, r);
+      verify(distance(f.O, literal(x, r).O), 1e-30);
+      const Matrix<quad> dO = gaussian<quad>(3, 1, bits + 3);
+      const Vector<quad> dl = gaussian<quad>(3, 1, bits + 4);
+      const QuadParts g = variant_vjp(x, r, f, dO, dl);
+      DualParts z{{}, {}, {}};
+      quad product = 0;
+      each_part([&](auto, const auto& a, const auto& da, auto& moving) {
+        moving = lift<Dual<quad>>(a);
+        for (Index k = 0; k < a.size(); ++k) {
+          moving.data()[k].d = quad(double((k * 7 + bits) % 5) - 1.5);
+          product += moving.data()[k].d * da.data()[k];
+        }
+      }, x, g, z);
+      const quad along = slope_along(z, r, dO, dl);
+      verify(to_double(abs(product - along)),
+             1e-30 * (1 + to_double(abs(along))));
+    }
+}
+BOOST_AUTO_TEST_SUITE_END()

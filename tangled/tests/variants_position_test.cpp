@@ -1,0 +1,321 @@
+// tests/variants_position_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include <Eigen/SVD>
+#include "attn/autodiff.hpp"
+#include "attn/gibbs.hpp"
+#include "attn/positions.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(variants)
+// check positions
+BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
+  const Index d = 12;
+  const auto theta = frequencies<quad>(d);
+  const auto map = [&](Index k) {
+    Matrix<quad> M = Matrix<quad>::Zero(d, d);
+    for (Index a = 0; a < d / 2; ++a) {
+      const quad phi = quad(double(k)) * theta(a);
+      M(2 * a, 2 * a) = M(2 * a + 1, 2 * a + 1) = cos(phi);
+      M(2 * a + 1, 2 * a) = sin(phi), M(2 * a, 2 * a + 1) = -sin(phi);
+    }
+    return M;
+  };
+  const auto P = [&](Index p) { return sinusoidal<quad>(3, d, p); };
+  for (const Index k : {0, 1, 17, 1000})
+    for (const Index p : {0, 5, 900}) {
+      verify(distance(P(p + k), P(p) * map(k)), 1e-29);
+      verify(distance(map(p + k), map(p) * map(k)), 1e-29);
+      quad sum = 0;
+      for (Index a = 0; a < d / 2; ++a)
+        sum += cos(quad(double(k)) * theta(a));
+      const quad dot = P(p).row(0).dot(P(p + k).row(0));
+      verify(to_double(abs(dot - sum)), 1e-29);
+    }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(rotary_is_an_isometry) {
+  for (const Pairs pairs : {Pairs::neighbours, Pairs::halves})
+    for (const Index p : {0, 3, 4096}) {
+      const Rotary<quad> R{frequencies<quad>(8), pairs};
+      const Matrix<quad> q = gaussian<quad>(5, 8, 1);
+      const Matrix<quad> k = gaussian<quad>(5, 8, 2);
+      const Matrix<quad> S = rotate(q, R) * rotate(k, R).transpose();
+      verify(distance(rotate(q, R, p) * rotate(k, R, p).transpose(), S), 1e-28);
+      verify(distance(rotate(rotate(q, R, p), R, p, true), q), 1e-31);
+      const quad off = rotate(q, R, p).squaredNorm() - q.squaredNorm();
+      verify(to_double(abs(off)), 1e-30);
+    }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(pairings_are_permutations) {
+  const Index d = 8;
+  const Vector<double> theta = frequencies<double>(d);
+  const Rotary<double> near{theta}, far{theta, Pairs::halves};
+  const Matrix<double> X = gaussian<double>(5, d, 1);
+  const auto moved = [&](const Matrix<double>& x) {
+    Matrix<double> y(x.rows(), d);
+    for (Index a = 0; a < d / 2; ++a)
+      y.col(a) = x.col(2 * a), y.col(a + d / 2) = x.col(2 * a + 1);
+    return y;
+  };
+  for (const Index p : {0, 1, 77})
+    verify(distance(rotate(moved(X), far, p), moved(rotate(X, near, p))), 0);
+}
+// check positions
+BOOST_AUTO_TEST_CASE(printed_rotary_example) {
+  const Rotary<double> R{frequencies<double>(4, 100)};
+  const Matrix<double> printed{{-.416, .909, .980, .199}};
+  verify((rotate(Matrix<double>{{1, 0, 1, 0}}, R, 2) - printed)
+             .cwiseAbs().maxCoeff(), 5e-4 + 0x1p-50);
+}
+// check positions
+double kernel(const Matrix<double>& m) {
+  const Eigen::VectorXd sv = m.jacobiSvd().singularValues();
+  const double noise = 64 * double(m.rows()) * 0x1p-53;
+  return double((sv.array() < noise * sv(0)).count());
+}
+// check positions
+BOOST_AUTO_TEST_CASE(rotary_commutant) {
+  for (const Index d : {2, 4, 6}) {
+    const Rotary<double> R{frequencies<double>(d)};
+    const Matrix<double> I = Matrix<double>::Identity(d, d);
+    Matrix<double> R1(d, d);
+    for (Index a = 0; a < d; ++a)
+      R1.col(a) = rotate<double>(I.row(a), R, 1).transpose();
+    Matrix<double> all(d * d, d * d), sym(d * d, d * (d + 1) / 2);
+    Index s = 0;
+    for (Index a = 0; a < d; ++a)
+      for (Index b = 0; b < d; ++b) {
+        Matrix<double> E = Matrix<double>::Zero(d, d);
+        E(a, b) = 1;
+        all.col(a * d + b) = (E * R1 - R1 * E).eval().reshaped();
+        E(b, a) = 1;
+        if (a <= b) sym.col(s++) = (E * R1 - R1 * E).eval().reshaped();
+      }
+    verify(std::abs(kernel(all) - double(d)), 0);
+    verify(std::abs(kernel(sym) - double(d / 2)), 0);
+  }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(rotary_and_learned_metric) {
+  const Index d = 8;
+  const Rotary<double> R{frequencies<double>(d)};
+  const auto q = gaussian<double>(1, d, 1), k = gaussian<double>(1, d, 2);
+  const Matrix<double> W = gaussian<double>(d, d, 3) / std::sqrt(8.0),
+                       I = Matrix<double>::Identity(d, d);
+  Matrix<double> planes = I;
+  for (Index a = 0; a < d; ++a) planes(a, a) = double(1 + a / 2);
+  // bound the spread of a score
+  const double turn = std::sqrt(2.0) * (4 * 69 + 4) * 0x1p-53;
+  const double one = (2 * turn + 2 * gamma(d, 0x1p-53)) * (1 + 1e-9) *
+                     q.norm() * k.norm();
+  const double lost = 1 + gamma(d, 0x1p-53) / turn;
+  const auto spread = [&](const Matrix<double>& before,
+                          const Matrix<double>& g) {
+    Eigen::ArrayXd s(64);
+    for (Index p = 0; p < 64; ++p)
+      s(p) = (rotate<double>(q * before, R, p) * g *
+              rotate<double>(k * before, R, p + 5).transpose())(0, 0);
+    return s.maxCoeff() - s.minCoeff();
+  };
+  fact("spread", spread(I, W.transpose() * W));
+  fact("euclid", spread(I, I));
+  verify(spread(I, I), 2 * one);
+  verify(spread(I, planes), 2 * one * 4);
+  verify(spread(W.transpose(), I), 2 * one * lost * W.squaredNorm());
+  refute(spread(I, W.transpose() * W), 1);
+}
+// check positions
+template <class S>
+void hold_rotation() {
+  const Index d = 6;
+  const Rotary<quad> exact{frequencies<quad>(d)};
+  const Rotary<S> R{frequencies<Angle<S>>(d)};
+  const double u = unit_roundoff<S>(), v = unit_roundoff<Angle<S>>();
+  for (const Index p : {0, 1, 100, 10000, 1000000})
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Matrix<S> X = gaussian<S>(4, d, seed);
+      Matrix<double> bound(4, d);
+      for (Index i = 0; i < 4; ++i)
+        for (Index a = 0; a < d; ++a) {
+          const double phi = double(p + i) * double(R.theta(a / 2));
+          const Index b = a - a % 2;
+          bound(i, a) = (std::abs(double(X(i, b))) +
+                         std::abs(double(X(i, b + 1)))) *
+                        ((4 - std::log(double(R.theta(a / 2)))) * v * phi +
+                         4 * u);
+        }
+      verify(rotate(X, R, p), rotate(lift<quad>(X), exact, p), bound);
+    }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(rotary_in_double) { hold_rotation<double>(); }
+BOOST_AUTO_TEST_CASE(rotary_in_float) { hold_rotation<float>(); }
+// check positions
+BOOST_AUTO_TEST_CASE(float_angles_drift) {
+  const Index d = 64, p = 1000000;
+  const auto theta = frequencies<quad>(d);
+  const auto narrow = frequencies<float>(d);
+  double off = 0, ours = 0;
+  for (Index a = 0; a < d / 2; ++a) {
+    const quad phi = quad(double(p)) * theta(a);
+    const float turned = float(p) * narrow(a);
+    off = std::max(off, std::hypot(
+        double(std::cos(turned)) - to_double(cos(phi)),
+        double(std::sin(turned)) - to_double(sin(phi))));
+    const Rotary<float> one{frequencies<double>(d).segment(a, 1)};
+    const Matrix<float> r = rotate<float>(Matrix<float>{{1, 0}}, one, p);
+    ours = std::max(ours, std::hypot(double(r(0)) - to_double(cos(phi)),
+                                     double(r(1)) - to_double(sin(phi))));
+  }
+  fact("off", off);
+  fact("ours", ours);
+  refute(off, 1e-2);
+  verify(ours, 4 * 0x1p-24 + 4 * 0x1p-53 * double(p));
+}
+// check positions
+BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index n = 7;
+    const quad m = quad(double(seed)) / 10;
+    const Matrix<quad> s = gaussian<quad>(1, n, seed);
+    Matrix<quad> far(1, n);
+    for (Index j = 0; j < n; ++j) far(j) = quad(double(n - 1 - j));
+    const Matrix<quad> pi = attn::gibbs(Matrix<quad>(-m * far));
+    const Matrix<quad> A = attn::gibbs(Matrix<quad>(s - m * far));
+    const auto cost = [&](const Matrix<quad>& q) {
+      quad c = 0;
+      for (Index j = 0; j < n; ++j)
+        c += q(j) * (log(q(j) / pi(j)) - s(j));
+      return c;
+    };
+    const Matrix<quad> q = attn::gibbs(gaussian<quad>(1, n, seed + 99));
+    quad kl = 0;
+    for (Index j = 0; j < n; ++j) kl += q(j) * log(q(j) / A(j));
+    verify(to_double(abs(cost(q) - cost(A) - kl)), 1e-30);
+  }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(alibi_horizon) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const Index n = 40;
+    const double m = 0.05 * double(1 + seed % 20);
+    const Matrix<double> s = uniform<double>(1, n, seed);
+    const double rho = s.maxCoeff() - s.minCoeff();
+    Matrix<double> with = s;
+    for (Index t = 0; t < n; ++t) with(n - 1 - t) -= m * double(t);
+    const Matrix<double> A = softmax(with);
+    for (Index r = 0; r + 1 < n; ++r)
+      verify(A.leftCols(n - 1 - r).sum(),
+             std::exp(rho - m * double(r + 1)) * (1 + 200 * 0x1p-53));
+  }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(slopes_of_heads) {
+  const auto eight = alibi_slopes(8), twelve = alibi_slopes(12);
+  for (std::size_t h = 0; h < 8; ++h) {
+    verify(std::abs(eight[h] - std::ldexp(1, -int(h) - 1)), 0);
+    verify(std::abs(twelve[h] - eight[h]), 0);
+  }
+  for (int k = 0; k < 4; ++k)
+    verify(std::abs(twelve[std::size_t(8 + k)] - std::exp2(-0.5 - k)), 0);
+  verify(double(twelve.size() != 12), 0);
+}
+// check positions
+BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
+  AdditiveParts<quad> p{gaussian<quad>(1, 3, 1), gaussian<quad>(2, 4, 2),
+                        gaussian<quad>(5, 3, 3), gaussian<quad>(5, 4, 4),
+                        gaussian<quad>(5, 1, 5)};
+  const quad limit = 2 * quad(p.x.cwiseAbs().sum());
+  const Matrix<quad> k = p.K;
+  const Matrix<quad> M = p.U.transpose() * p.W;
+  double linear = 0;
+  for (const double lambda : {0.0, 1.0, 10.0, 1e3, 1e6}) {
+    p.K = k * quad(lambda);
+    p.K.row(0).setConstant(quad(0));
+    const Matrix<quad> S = additive_scores(p);
+    verify(to_double(abs(S(1) - S(0))), to_double(limit));
+    linear = to_double(abs(quad((p.Q * M * p.K.transpose())(1))));
+  }
+  fact("times", linear / to_double(limit));
+  refute(linear, 1e3 * to_double(limit));
+}
+// check positions
+BOOST_AUTO_TEST_CASE(additive_gradient) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const AdditiveParts<quad> p{
+        gaussian<quad>(3, 2, seed), gaussian<quad>(4, 3, seed + 1),
+        gaussian<quad>(5, 2, seed + 2), gaussian<quad>(5, 3, seed + 3),
+        gaussian<quad>(5, 1, seed + 4)};
+    const Matrix<quad> dS = gaussian<quad>(3, 4, seed + 5);
+    const auto g = additive_vjp(p, dS);
+    quad product = 0;
+    const auto move = [&](const auto& a, const auto& da, std::uint64_t s) {
+      const Matrix<quad> D = gaussian<quad>(a.rows(), a.cols(), s);
+      Matrix<Dual<quad>> z = lift<Dual<quad>>(Matrix<quad>(a));
+      for (Index k = 0; k < a.size(); ++k) {
+        z.data()[k].d = D.data()[k];
+        product += D.data()[k] * da.data()[k];
+      }
+      return z;
+    };
+    const auto S = additive_scores(AdditiveParts<Dual<quad>>{
+        move(p.Q, g.Q, 11), move(p.K, g.K, 12), move(p.U, g.U, 13),
+        move(p.W, g.W, 14), move(p.x, g.x, 15)});
+    for (Index k = 0; k < 12; ++k) product -= dS.data()[k] * S.data()[k].d;
+    verify(to_double(abs(product)), 1e-30);
+  }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
+  using bad = std::invalid_argument;
+  const Rotary<double> R{frequencies<double>(4)};
+  const Matrix<double> X = gaussian<double>(2, 3, 1);
+  BOOST_CHECK_EXCEPTION(frequencies<double>(5), bad, says("d = 5"));
+  BOOST_CHECK_EXCEPTION(frequencies<double>(4, 0), std::domain_error,
+                        says("frequencies: base 0"));
+  BOOST_CHECK_EXCEPTION(rotate(X, R), bad,
+                        says("rotate: X is 2x3 but R has 2 planes"));
+  BOOST_CHECK_EXCEPTION(alibi_slopes(0), bad, says("H = 0"));
+  AdditiveParts<double> p{X, X, X, X, gaussian<double>(2, 1, 2)};
+  BOOST_CHECK_EXCEPTION(additive_vjp(p, X), bad, says("dS is 2x3"));
+  p.x = gaussian<double>(3, 1, 2);
+  BOOST_CHECK_EXCEPTION(additive_scores(p), bad, says("x 3x1"));
+}
+// check errata about positions
+BOOST_AUTO_TEST_CASE(gradient_of_a_rotation) {
+  const Rotary<quad> R{frequencies<quad>(4)};
+  const Rotary<Dual<quad>> RD{lift<Dual<quad>>(R.theta)};
+  const Matrix<quad> q = gaussian<quad>(3, 4, 1), G = gaussian<quad>(3, 4, 2);
+  const Matrix<quad> printed = rotate(G, R), ours = rotate(G, R, 0, true);
+  Matrix<quad> truth(3, 4);
+  for (Index k = 0; k < 12; ++k) {
+    Matrix<Dual<quad>> z = lift<Dual<quad>>(q);
+    z.data()[k].d = 1;
+    const auto y = rotate(z, RD);
+    quad sum = 0;
+    for (Index l = 0; l < 12; ++l) sum += y.data()[l].d * G.data()[l];
+    truth.data()[k] = sum;
+  }
+  fact("off", distance(printed, truth));
+  fact("ours", distance(ours, truth));
+  refute(distance(printed, truth), 0.1);
+  verify(distance(ours, truth), 1e-31);
+}
+// check errata about positions
+BOOST_AUTO_TEST_CASE(answer_ntk) {
+  for (const Index d : {4, 8, 64})
+    for (const double s : {2.0, 4.0}) {
+      const double e = double(d) / double(d - 2);
+      const auto slow = frequencies<double>(d, 1e4 * std::pow(s, e));
+      const auto fast = frequencies<double>(d);
+      for (Index a = 0; a < d / 2; ++a) {
+        const double part = 2 * double(a) / double(d - 2);
+        verify(std::abs(slow(a) * std::pow(s, part) / fast(a) - 1), 0x1p-47);
+      }
+    }
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,345 @@
+// tests/variants_weights_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+#include "attn/backward.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+#include "attn/sparsemax.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(variants)
+constexpr double inf = HUGE_VAL, nan = NAN;
+// check sparse weights
+BOOST_AUTO_TEST_CASE(entmax_is_the_maximum) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed)
+    for (const double alpha : {1.0, 1.1, 1.5, 1.75, 2.0}) {
+      const quad a(alpha), T(0.3 + 0.1 * double(seed % 10));
+      const Matrix<quad> s = gaussian<quad>(1, Index(1 + seed % 9), seed);
+      const Matrix<quad> p = entmax(s, a, T);
+      verify(to_double(abs(quad(p.sum()) - 1)), 1e-31);
+      const auto objective = [&](const Matrix<quad>& x) {
+        return quad(x.cwiseProduct(s).sum()) + T * tsallis_entropy(x, a)(0);
+      };
+      for (const double t : {0.001, 0.3, 1.0}) {
+        const Matrix<quad> other = entmax(
+            gaussian<quad>(1, s.cols(), seed + 77), quad(1.5));
+        const Matrix<quad> x = p + quad(t) * (other - p);
+        verify(std::max(0.0, to_double(objective(x) - objective(p))), 1e-31);
+      }
+    }
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(sparsemax_is_a_projection) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Matrix<quad> s =
+        quad(double(seed % 7)) / 3 * gaussian<quad>(1, 8, seed);
+    const Matrix<quad> p = sparsemax(s);
+    for (Index j = 0; j < 8; ++j) {
+      quad angle = 0;
+      for (Index k = 0; k < 8; ++k)
+        angle += (s(k) - p(k)) * (quad(k == j ? 1 : 0) - p(k));
+      verify(std::max(0.0, to_double(angle)), 1e-31);
+    }
+  }
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(entmax_limits) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, 6, seed);
+    const Matrix<quad> p = attn::gibbs(s);
+    quad mean = 0;
+    for (Index j = 0; j < 6; ++j) mean += p(j) * log(p(j)) * log(p(j));
+    Matrix<quad> c(1, 6);
+    for (Index j = 0; j < 6; ++j)
+      c(j) = p(j) * (mean - log(p(j)) * log(p(j))) / 2;
+    const auto rest = [&](double e) {
+      const quad alpha = quad(1) + quad(e);
+      return distance(entmax(s, alpha), Matrix<quad>(p + quad(e) * c));
+    };
+    verify(rest(1e-5), rest(1e-4) / 50);
+  }
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(entmax_leads) {
+  for (const double alpha : {1.25, 1.5, 2.0})
+    for (const double T : {0.5, 1.0, 3.0}) {
+      const double lead = T / (alpha - 1);
+      const auto nonzero = [&](double gap) {
+        const Matrix<double> s{{gap, 0, -1}};
+        return double((entmax(s, alpha, T).array() > 0).count());
+      };
+      verify(std::abs(nonzero(lead * 1.001) - 1), 0);
+      verify(nonzero(lead * 0.999) == 1, 0);
+    }
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(newton_is_monotone) {
+  int most = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Index n = Index(1 + seed % 40);
+    Matrix<quad> z = gaussian<quad>(1, n, seed) * quad(0.5);
+    z.array() -= z.maxCoeff();
+    for (const double alpha : {1.2, 1.5, 2.0}) {
+      const quad q = 1 / (quad(alpha) - 1);
+      const quad root = entmax_threshold<quad>({z.data(), std::size_t(n)}, q);
+      // follow the iterates to the root
+      quad tau = -1;
+      int steps = 0;
+      for (; tau < root && steps < 200; ++steps) {
+        quad f = -1, slope = 0;
+        for (Index j = 0; j < n; ++j)
+          if (tau < z(j)) f += pow(z(j) - tau, q),
+              slope += q * pow(z(j) - tau, q - 1);
+        const quad next = tau + f / slope;
+        verify(std::max(0.0, to_double(tau - next)), 1e-31);
+        verify(std::max(0.0, to_double(next - root)), 1e-31);
+        if (abs(next - tau) < quad(1e-30)) break;
+        tau = next;
+      }
+      if (alpha == 2.0) verify(steps, double(n + 1));
+      most = std::max(most, steps);
+    }
+  }
+  fact("most", most);
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Index n = Index(1 + seed % 60);
+    const double size = std::pow(10.0, double(seed % 7) - 4);
+    const Matrix<double> s = size * gaussian<double>(2, n, seed);
+    const Matrix<quad> truth = sparsemax(lift<quad>(s));
+    verify(sparsemax(s), truth, Matrix<double>::Constant(2, n, 8 * 0x1p-53));
+  }
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(sparse_edges) {
+  const Matrix<double> s{{1, -inf, 0.5}, {-inf, -inf, -inf}, {0, nan, 1}};
+  for (const double alpha : {1.0, 1.5, 2.0}) {
+    const Matrix<double> p = entmax(s, alpha);
+    verify(std::abs(p(0, 1)), 0);
+    verify((p.row(0).head(1) + p.row(0).tail(1))(0) - 1, 0x1p-50);
+    verify(p.row(1).cwiseAbs().sum(), 0);
+    BOOST_TEST(p.row(2).array().isNaN().all());
+    BOOST_TEST(entmax(Matrix<double>(3, 0), alpha).cols() == 0);
+  }
+  for (const double alpha : {0.5, 2.1, nan})
+    BOOST_CHECK_EXCEPTION(entmax(s, alpha), std::domain_error,
+                          says("entmax: alpha"));
+  BOOST_CHECK_EXCEPTION(entmax(s, 1.5, 0.0), std::domain_error,
+                        says("entmax: temperature"));
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(entmax_jacobian) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (const double alpha : {1.0, 1.3, 1.5, 2.0}) {
+      const quad T(0.7);
+      const Matrix<quad> s = gaussian<quad>(2, 5, seed),
+                         D = gaussian<quad>(2, 5, seed + 50),
+                         G = gaussian<quad>(2, 5, seed + 90);
+      Matrix<Dual<quad>> z = lift<Dual<quad>>(s);
+      for (Index k = 0; k < 10; ++k) z.data()[k].d = D.data()[k];
+      const auto p = entmax(z, Dual<quad>(quad(alpha)), Dual<quad>(T));
+      const Matrix<quad> dS =
+          entmax_vjp(entmax(s, quad(alpha), T), G, quad(alpha), T);
+      quad along = 0, product = 0;
+      for (Index k = 0; k < 10; ++k)
+        along += p.data()[k].d * G.data()[k],
+            product += dS.data()[k] * D.data()[k];
+      verify(to_double(abs(along - product)), 1e-28);
+      verify(to_double(abs(quad(dS.sum()))), 1e-30);
+    }
+}
+// check sparse weights
+BOOST_AUTO_TEST_CASE(entmax_of_gibbs_is_fisher) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<quad> A = attn::gibbs(gaussian<quad>(3, 6, seed));
+    const Matrix<quad> G = gaussian<quad>(3, 6, seed + 1);
+    verify(distance(entmax_vjp(A, G, quad(1)), fisher_lower(A, G)), 1e-31);
+  }
+}
+// check doubly stochastic weights
+BOOST_AUTO_TEST_CASE(sinkhorn_sums) {
+  for (const auto& [n, m] : {std::pair<Index, Index>{4, 4}, {3, 7}, {6, 2},
+                             {1, 5}, {5, 1}}) {
+    const Matrix<quad> S = gaussian<quad>(n, m, 3);
+    const auto k = sinkhorn(S, quad(1), 600);
+    const auto one = sinkhorn(S, quad(1), 5), two = sinkhorn(S, quad(1), 6);
+    verify(distance(two.g, one.g), to_double(two.residual) + 1e-32);
+    const quad share = quad(double(n)) / quad(double(m));
+    for (Index i = 0; i < n; ++i)
+      verify(to_double(abs(quad(k.P.row(i).sum()) - 1)), 1e-31);
+    for (Index j = 0; j < m; ++j)
+      verify(to_double(abs(quad(k.P.col(j).sum()) - share)), 1e-30);
+  }
+  Matrix<double> s = gaussian<double>(3, 3, 1);
+  s(1, 2) = -inf;
+  BOOST_CHECK_EXCEPTION(sinkhorn(s, 1.0), std::domain_error,
+                        says("sinkhorn: score 1,2"));
+}
+// check doubly stochastic weights
+BOOST_AUTO_TEST_CASE(sinkhorn_contracts) {
+  double worst = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<quad> S = gaussian<quad>(4, 5, seed);
+    double Delta = 0;
+    for (Index i = 0; i < 4; ++i)
+      for (Index k = 0; k < 4; ++k) {
+        const Matrix<quad> row = S.row(i) - S.row(k);
+        Delta = std::max(Delta, to_double(row.maxCoeff() - row.minCoeff()));
+      }
+    const double rate = std::pow(std::tanh(Delta / 4), 2);
+    quad last = sinkhorn(S, quad(1), 1).residual;
+    for (int t = 2; t < 8; ++t) {
+      const quad now = sinkhorn(S, quad(1), t).residual;
+      verify(to_double(now / last), rate);
+      worst = std::max(worst, to_double(now / last));
+      last = now;
+    }
+  }
+  fact("worst", worst);
+}
+// check doubly stochastic weights
+BOOST_AUTO_TEST_CASE(sinkhorn_is_optimal) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const quad T(0.8);
+    const Matrix<quad> S = gaussian<quad>(4, 4, seed);
+    const Matrix<quad> P = sinkhorn(S, T, 800).P;
+    const Matrix<quad> R =
+        sinkhorn(gaussian<quad>(4, 4, seed + 20), quad(2), 800).P;
+    quad gap = 0, kl = 0;
+    for (Index k = 0; k < 16; ++k) {
+      const quad p = P.data()[k], r = R.data()[k], s = S.data()[k];
+      gap += p * (s - T * log(p)) - r * (s - T * log(r));
+      kl += r * log(r / p);
+    }
+    verify(to_double(abs(gap - T * kl)), 1e-28);
+  }
+}
+// check doubly stochastic weights
+BOOST_AUTO_TEST_CASE(sinkhorn_gradient) {
+  for (const auto& [n, m] : {std::pair<Index, Index>{3, 3}, {2, 4}, {4, 3}}) {
+    const Matrix<quad> S = gaussian<quad>(n, m, 5), D = gaussian<quad>(n, m, 6),
+                       G = gaussian<quad>(n, m, 7);
+    const quad T(1.5);
+    Matrix<Dual<quad>> z = lift<Dual<quad>>(S);
+    for (Index k = 0; k < n * m; ++k) z.data()[k].d = D.data()[k];
+    const auto moved = sinkhorn(z, Dual<quad>(T), 400);
+    const Matrix<quad> dS = sinkhorn_vjp(sinkhorn(S, T, 400).P, G, T);
+    quad along = 0, product = 0;
+    for (Index k = 0; k < n * m; ++k)
+      along += moved.P.data()[k].d * G.data()[k],
+          product += dS.data()[k] * D.data()[k];
+    verify(to_double(abs(along - product)), 1e-28);
+  }
+}
+// check doubly stochastic weights
+BOOST_AUTO_TEST_CASE(sinkhorn_sees_the_future) {
+  Matrix<double> S = gaussian<double>(5, 5, 2);
+  const Matrix<double> P = sinkhorn(S, 1.0).P, A = attn::gibbs(S);
+  S.row(4) *= -2;
+  const Matrix<double> R = sinkhorn(S, 1.0).P;
+  const double off = (P - R).topRows(4).cwiseAbs().maxCoeff();
+  fact("off", off);
+  refute(off, 0.01);
+  verify((A - attn::gibbs(S)).topRows(4).cwiseAbs().maxCoeff(), 0);
+}
+// check the control of temperature
+BOOST_AUTO_TEST_CASE(target_entropy_is_met) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Matrix<double> s = gaussian<double>(5, 12, seed);
+    s(2, 3) = s(2, 4) = -inf;
+    const double H = 0.05 + 0.08 * double(seed - 1);
+    const double T = temperature_of_entropy(s, H), u = 0x1p-53;
+    const Matrix<double> A = attn::gibbs(s, T);
+    double square = 0;
+    for (Index k = 0; k < s.size(); ++k)
+      if (A.data()[k] > 0)
+        square += A.data()[k] *
+                  std::pow((s.row(k / 12).maxCoeff() - s.data()[k]) / T, 2);
+    const double noise = u * (4 * square / 5 + (2 * 12 + 8) * H);
+    const double C = heat_capacity(s, T).mean();
+    verify(std::abs(gibbs_entropy(s, T).mean() - H),
+           3 * noise + 4 * u * (1 + std::abs(std::log(T))) * C);
+  }
+}
+// check the control of temperature
+BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
+  const Matrix<double> tie{{1, 1, 0}, {2, 0, 0}};
+  BOOST_CHECK_EXCEPTION(temperature_of_entropy(tie, 0.3), std::domain_error,
+                        says("temperature_of_entropy: target"));
+  BOOST_CHECK_EXCEPTION(temperature_of_entropy(tie, 1.2), std::domain_error,
+                        says("target 1.2"));
+}
+// check the control of temperature
+BOOST_AUTO_TEST_CASE(planted_temperature) {
+  for (const double T : {0.1, 0.2, 0.7, 1.0, 4.0, 50.0}) {
+    const Matrix<quad> s = gaussian<quad>(6, 8, 3);
+    const Matrix<quad> q = attn::gibbs(s, quad(T));
+    verify(to_double(abs(learn_temperature(s, q) / quad(T) - 1)), 1e-28);
+  }
+}
+// check the control of temperature
+BOOST_AUTO_TEST_CASE(temperature_from_samples) {
+  const Index n = 4000, m = 8;
+  const double beta = 1.25;
+  const Matrix<double> s = gaussian<double>(n, m, 5);
+  const Matrix<double> A = attn::gibbs(Matrix<double>(beta * s));
+  const Matrix<double> r = uniform<double>(n, 1, 6);
+  Matrix<double> q = Matrix<double>::Zero(n, m);
+  double information = 0;
+  for (Index i = 0; i < n; ++i) {
+    double left = (r(i) + 1) / 2;
+    Index j = 0;
+    while (j + 1 < m && left >= A(i, j)) left -= A(i, j++);
+    q(i, j) = 1;
+    const double mean = A.row(i).dot(s.row(i));
+    information += A.row(i).dot(s.row(i).array().square().matrix()) -
+                   mean * mean;
+  }
+  const double error = 1 / std::sqrt(information);
+  const double found = 1 / learn_temperature(s, q);
+  fact("found", found, 4);
+  fact("error", error);
+  verify(std::abs(found - beta), 5 * error);
+}
+// check the control of temperature
+BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
+  using bad = std::invalid_argument;
+  const Matrix<double> A = attn::gibbs(gaussian<double>(2, 3, 1)),
+                       B = A.leftCols(2);
+  BOOST_CHECK_EXCEPTION(entmax_vjp(A, B, 1.5), bad,
+                        says("entmax_vjp: p is 2x3 but dp is 2x2"));
+  BOOST_CHECK_EXCEPTION(sinkhorn_vjp(A, B, 1.0), bad,
+                        says("sinkhorn_vjp: P is 2x3 but dP is 2x2"));
+  BOOST_CHECK_EXCEPTION(learn_temperature(A, B), bad,
+                        says("scores are 2x3 but q is 2x2"));
+  BOOST_CHECK_EXCEPTION(sinkhorn(A, 0.0), std::domain_error,
+                        says("sinkhorn: temperature"));
+}
+// check the answers about weights
+BOOST_AUTO_TEST_CASE(answer_support) {
+  std::vector<double> mean;
+  for (const Index n : {16, 256, 4096}) {
+    const Index rows = 400;
+    const Matrix<double> p = sparsemax(gaussian<double>(rows, n, 3));
+    mean.push_back(double((p.array() > 0).count()) / double(rows));
+  }
+  fact("n16", mean[0]);
+  fact("n256", mean[1]);
+  fact("n4096", mean[2]);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double log_n = std::log(std::pow(16.0, double(k + 1)));
+    verify(std::abs(mean[k] / std::sqrt(2 * log_n) - 1),
+           std::log(log_n) / log_n);
+  }
+}
+// check the answers about weights
+BOOST_AUTO_TEST_CASE(answer_permutation) {
+  const Matrix<double> S{{3, 2, 0}, {2.5, 0, 0}, {0, 0, 1}};
+  const Matrix<double> best{{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+  const Matrix<double> P = sinkhorn(S, 0.1, 20000).P;
+  verify((P - best).cwiseAbs().maxCoeff(), 2 * std::exp(-0.75 / 0.1));
+  refute((attn::gibbs(S, 0.1) - best).cwiseAbs().maxCoeff(), 0.9);
+}
+BOOST_AUTO_TEST_SUITE_END()
