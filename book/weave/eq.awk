@@ -9,8 +9,8 @@
 function found(s, at,   m, str, lab, raw) {
   raw = match(s, /eq<R"\((.*)\)">/, m); if (!raw && !match(s, /eq<"([^"]*)">/, m)) return
   str = m[1]; lab = ""
-  if (match(s, / *\/\/ (eq:[a-z0-9-]+) *$/, m)) {
-    lab = m[1]; sub(/ *\/\/ eq:[a-z0-9-]+ *$/, "", s); l[at] = s }
+  if (match(s, / *\/\/ (eq:[A-Za-z0-9-]+) *$/, m)) {
+    lab = m[1]; sub(/ *\/\/ eq:[A-Za-z0-9-]+ *$/, "", s); l[at] = s }
   if (lab == "eq:none") return
   if (!(str in label)) {
     label[str] = lab != "" ? lab : "eq:code-" (++auto)

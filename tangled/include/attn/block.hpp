@@ -132,8 +132,8 @@ struct Example {
 struct ModelShape {
   Index vocabulary, length, d_model, heads, blocks, F;
 };
-inline LanguageModel<double> draw_model(const ModelShape& s,
-                                        std::uint64_t seed) {
+template <class = void>
+LanguageModel<double> draw_model(const ModelShape& s, std::uint64_t seed) {
   seed *= 1000;  // so that models of different seeds share no matrix
   const auto draw = [&](Index n, Index d, double sigma) {
     return Matrix<double>(sigma * gaussian<double>(n, d, seed++));
@@ -251,9 +251,9 @@ struct Adam {
 };
 // train on one batch
 /// One step on a batch of examples; returns their mean loss per target.
-inline double train_step(LanguageModel<double>& m,
-                         Adam<LanguageModel<double>>& adam,
-                         const std::vector<Example>& batch) {
+template <class = void>
+double train_step(LanguageModel<double>& m, Adam<LanguageModel<double>>& adam,
+                  const std::vector<Example>& batch) {
   Index targets = 0;
   for (const Example& e : batch)
     targets += std::count_if(e.targets.begin(), e.targets.end(),

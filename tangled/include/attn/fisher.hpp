@@ -283,7 +283,8 @@ Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
 // fit a query to given weights
 // estimate the largest eigenvalue
 namespace detail {
-inline double largest_eigenvalue(const Matrix<double>& k) {  // of k^T k
+template <class = void>
+double largest_eigenvalue(const Matrix<double>& k) {  // of k^T k
   Vector<double> v = Vector<double>::Ones(k.cols());
   double lambda = 0;
   for (int step = 0; step < 200; ++step) {
@@ -300,10 +301,10 @@ enum class Steps { plain, natural };
 
 /// Minimises KL(p || A(q)) from q = 0 for keys k (n x d) at T = 1 by
 /// descend with the given steps.  Throws as kl for a bad p.
-inline Descent<Vector<double>> fit_query(const Matrix<double>& k,
-                                         const Vector<double>& p,
-                                         Steps steps, double tolerance,
-                                         Index most) {
+template <class = void>
+Descent<Vector<double>> fit_query(const Matrix<double>& k,
+                                  const Vector<double>& p,
+                                  Steps steps, double tolerance, Index most) {
   const RowVector<double> target = p.transpose();
   const auto weights = [&](const Vector<double>& q) {
     return RowVector<double>(gibbs(RowVector<double>((k * q).transpose())));

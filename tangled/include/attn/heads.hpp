@@ -133,7 +133,8 @@ typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
 // bound the diameter after one layer
 /// Bound on diameter(attend(m, X)) from delta = diameter(X), without masks
 /// (thm. collapse).  Throws std::invalid_argument for bad weights.
-inline double collapse_bound(const MultiHead<double>& m, double delta) {
+template <class = void>
+double collapse_bound(const MultiHead<double>& m, double delta) {
   require_weights("collapse_bound", m);
   const auto norm = [](const Matrix<double>& M) {
     return Eigen::JacobiSVD<Eigen::MatrixXd>(M).singularValues()(0);

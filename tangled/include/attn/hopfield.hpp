@@ -252,9 +252,10 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
 /// Fraction of cues k_i + radius v, with v uniform on the unit sphere, that
 /// the iteration brings nearer to pattern i than to any other (M x d).
 /// Throws std::invalid_argument unless 0 <= i < M and tries > 0.
-inline double retrieved_fraction(const Matrix<double>& K, Index i,
-                                 double radius, double beta,
-                                 Index tries = 100, std::uint64_t seed = 1) {
+template <class = void>
+double retrieved_fraction(const Matrix<double>& K, Index i,
+                          double radius, double beta,
+                          Index tries = 100, std::uint64_t seed = 1) {
   require(0 <= i && i < K.rows() && tries > 0, "retrieved_fraction: row ",
           i, " of ", shape(K), ", ", tries, " tries");
   Matrix<double> X = gaussian<double>(tries, K.cols(), seed);
@@ -273,8 +274,9 @@ inline double retrieved_fraction(const Matrix<double>& K, Index i,
 /// The network with energy -sum_j exp(d m_j): all neurons of x (d) at once
 /// take the signs of eq. dense-update for binary patterns K (M x d).
 /// Throws std::invalid_argument unless x has d entries.
-inline Vector<double> exponential_update(const Matrix<double>& K,
-                                         const Vector<double>& x) {
+template <class = void>
+Vector<double> exponential_update(const Matrix<double>& K,
+                                  const Vector<double>& x) {
   require(K.cols() == x.size(), "exponential_update: K is ", shape(K),
           " but x has ", x.size(), " entries");
   Vector<double> o = K * x, y(x.size());

@@ -51,8 +51,8 @@ Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
 // walk in the cone of metrics
 /// The geodesic from the metric g in the symmetric direction X at time 1.
 /// Throws std::domain_error unless g is positive definite.
-inline Matrix<double> spd_exp(const Matrix<double>& g,
-                              const Matrix<double>& X) {
+template <class = void>
+Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
   const Matrix<double> L = cholesky(g);
   const auto low = L.triangularView<Eigen::Lower>();
   const Matrix<double> Y = low.solve(low.solve(X).transpose());
@@ -67,7 +67,8 @@ inline Matrix<double> spd_exp(const Matrix<double>& g,
 // walk in the cone of metrics
 /// Affine-invariant distance of two metrics (thm. spd).
 /// Throws std::domain_error unless g is positive definite.
-inline double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
+template <class = void>
+double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
   const Matrix<double> L = cholesky(g);
   const auto low = L.triangularView<Eigen::Lower>();
   const Matrix<double> Y = low.solve(low.solve(h).transpose());
@@ -78,7 +79,8 @@ inline double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
 // walk in the cone of metrics
 /// The positive semidefinite matrix nearest to the symmetric part of M in
 /// Frobenius norm.
-inline Matrix<double> nearest_psd(const Matrix<double>& M) {
+template <class = void>
+Matrix<double> nearest_psd(const Matrix<double>& M) {
   return symmetric_function((M + M.transpose()) / 2, [](double x) {
     return std::max(x, 0.0);
   });
@@ -140,10 +142,10 @@ enum class Cone { plain, affine, cholesky, natural };
 namespace detail {
 using Curve = std::function<Matrix<double>(double)>;
 
-inline std::pair<double, Curve> cone_step(const Planted& task, Cone how,
-                                          const Matrix<double>& g) {
-  const Matrix<double> raw = metric_gradient(task.Q, task.score_gradient(g),
-                                             task.K);
+template <class = void>
+std::pair<double, Curve> cone_step(const Planted& task, Cone how,
+                                   const Matrix<double>& g) {
+  const auto raw = metric_gradient(task.Q, task.score_gradient(g), task.K);
   const Matrix<double> dg = (raw + raw.transpose()) / 2;
   if (how == Cone::affine) {
     const Matrix<double> N = g * dg * g;
@@ -185,8 +187,9 @@ struct LearnedMetric {
 // learn the planted metric
 /// Recovers the planted metric by descent from g = 1, until the loss is
 /// below the tolerance, for at most `most` steps.
-inline LearnedMetric learn_metric(const Planted& task, Cone how,
-                                  double tolerance, Index most) {
+template <class = void>
+LearnedMetric learn_metric(const Planted& task, Cone how,
+                           double tolerance, Index most) {
   const Index d = task.Q.cols();
   const auto loss = [&](const Matrix<double>& g) {
     return diagnose(g).positive() ? task.loss(g) : HUGE_VAL;
