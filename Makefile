@@ -31,6 +31,11 @@ $(filter-out setup,$(MAKECMDGOALS)): setup
 	@$(MAKE) --no-print-directory $@
 else
 
+## setup-peers: other implementations to compare with in `make bench' (8 GB)
+.PHONY: setup-peers
+setup-peers:
+	@book/weave/setup-peers
+
 V      ?= 0
 DRAFT  ?=
 CXX    ?= g++
@@ -50,7 +55,8 @@ FLAGS_tests   := $(STD) $(OPT) $(WARN) $(HEAP) $(INC) -DBOOST_TEST_DYN_LINK
 FLAGS_figures = $(FLAGS_tests) $(if $(PRELUDE),-include prelude.hpp)
 FLAGS_bench   := $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(INC)
 LIBS_tests    := -lboost_unit_test_framework -lrapidcheck
-LIBS_bench    := -lbenchmark_main -lbenchmark -lpthread
+LIBS_bench    := -lbenchmark_main -lbenchmark -lpthread -ldl -Wl,--as-needed \
+                 $(if $(wildcard /usr/include/dnnl.hpp),-ldnnl)
 W             := book/weave
 
 NW       := $(sort $(wildcard chapters/[0-9]*.nw))
@@ -88,9 +94,15 @@ tangle: | build/tangle
 TESTS   := $(patsubst tests/%.cpp,%,$(filter-out tests/main.cpp %_must_fail.cpp,$(filter tests/%.cpp,$(ROOTS))))
 REFUSED := $(patsubst tests/%.cpp,%,$(filter tests/%_must_fail.cpp,$(ROOTS)))
 EXTRA   := $(patsubst tests/%.cpp,%,$(wildcard tests/*.cpp))
-BENCHES := $(patsubst bench/%.cpp,%,$(filter bench/%.cpp,$(ROOTS)))
+# Comparisons with other implementations run in `make bench' only.
+ASIDE   := bench/%_peers.cpp bench/%_shared.cpp
+BENCHES := $(patsubst bench/%.cpp,%,$(filter-out $(ASIDE),$(filter bench/%.cpp,$(ROOTS))))
+PEERS   := $(patsubst bench/%.cpp,%,$(filter bench/%_peers.cpp,$(ROOTS)))
+SHARED  := $(patsubst bench/%.cpp,%,$(filter bench/%_shared.cpp,$(ROOTS)))
+PYTHON  := $(patsubst bench/%.py,%,$(filter bench/%.py,$(ROOTS)))
 FIGDATA := $(patsubst figures/%.cpp,%,$(filter figures/%.cpp,$(ROOTS)))
 OBJ     := $(TESTS:%=build/obj/tests/%.o) $(BENCHES:%=build/obj/bench/%.o) \
+           $(PEERS:%=build/obj/bench/%.o) \
            $(FIGDATA:%=build/obj/figures/%.o) $(EXTRA:%=build/obj/extra/%.o)
 MAIN    := $(filter tests/main.cpp,$(ROOTS))
 PRELUDE := $(filter tests/prelude.hpp,$(ROOTS))
@@ -99,7 +111,9 @@ SRC_H   := $(addprefix build/src/,$(filter %.hpp,$(ROOTS)))
 # $(call nth,ITEM,LIST): which of how many
 space   := $(subst ,, )
 nth      = $(words $(subst @, ,$(firstword $(subst @$1@, ,0@$(subst $(space),@,$(strip $2))@))))/$(words $2)
-compile  = $(CXX) $(FLAGS_$(1)) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2> $@.err \
+# A program that needs options of its own says so: // flags: -fopenmp
+own      = $$(sed -n 's,^// flags: ,,p' $(1))
+compile  = $(CXX) $(FLAGS_$(1)) $(call own,$<) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2> $@.err \
              || { $W/blame < $@.err; exit 1; }; cat $@.err >&2; rm $@.err
 
 $(PCH): build/src/tests/prelude.hpp
@@ -120,11 +134,14 @@ build/obj/figures/%.o: build/src/figures/%.cpp $(PCH) | $(SRC_H) build/obj/figur
 -include $(OBJ:.o=.d) $(PCH:%=%.d)
 
 build/bin/tests/%: build/obj/tests/%.o $(MAIN:%.cpp=build/obj/%.o) | build/bin/tests
-	$Q$(CXX) $^ $(LIBS_tests) -o $@
+	$Q$(CXX) $(call own,build/src/tests/$*.cpp) $^ $(LIBS_tests) -o $@
 build/bin/extra/%: build/obj/extra/%.o $(MAIN:%.cpp=build/obj/%.o) | build/bin/extra
 	$Q$(CXX) $^ $(LIBS_tests) -o $@
 build/bin/bench/%: build/obj/bench/%.o | build/bin/bench
-	$Q$(CXX) $^ $(LIBS_bench) -o $@
+	$Q$(CXX) $(call own,build/src/bench/$*.cpp) $^ $(LIBS_bench) -o $@
+build/bin/bench/%.so: build/src/bench/%.cpp | $(SRC_H) build/bin/bench
+	$(call say,c++,bench/$*.cpp)
+	$Q$(CXX) $(FLAGS_bench) -fPIC -shared $< $(filter-out -lbenchmark_main,$(LIBS_bench)) -o $@
 build/bin/figures/%: build/obj/figures/%.o | build/bin/figures
 	$Q$(CXX) $^ $(LIBS_tests) -o $@
 
@@ -244,8 +261,9 @@ build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard $W/*) cha
 FULLOPT := --benchmark_repetitions=9 --benchmark_min_time=0.25 \
            --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 ## bench: the full benchmarks, medians of nine interleaved runs
-bench: $(BENCHES:%=build/bin/bench/%) | build/bench-full
-	$Q$W/run-benches build/bench-full "$(FULLOPT)" $^
+bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) $(if $(wildcard build/peers/bin/python),$(SHARED:%=build/bin/bench/%.so)) | build/bench-full
+	$Q$W/run-benches build/bench-full "$(FULLOPT)" $(filter-out %.so,$^)
+	$Q$W/run-peers build/bench-full $(PYTHON:%=build/src/bench/%.py) $(filter %.so,$^)
 	$Q$W/machine $(CXX) > build/bench-full/machine.txt
 	$Qgawk -f $W/bench-table.awk build/bench-full/*.json
 	$(call made,build/bench-full; keep it as the reference run: make record)

@@ -5,7 +5,7 @@ function here(s) { complain(file, line, s) }
 
 BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
-  folders = "^\\[\\[(include/attn|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp)\\]\\]$"
+  folders = "^\\[\\[(include/attn|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp|py)\\]\\]$"
 }
 /^@file /        { unmoved(); file = substr($0, 7); line = 1; nfile++; env = "" ; next }
 /^@begin code/   { code = 1; len = 0; cols = 0; begun = line; next }
