@@ -15,13 +15,16 @@ struct Inputs {
       : Q(attn::gaussian<float>(n, 64, 1)), K(attn::gaussian<float>(n, 64, 2)),
         V(attn::gaussian<float>(n, 64, 3)) {}
 };
-enum class Way { exact, linear, causal, token };
+enum class Way { exact, linear, causal, composed, token };
 float attend(Way way, const Inputs& x) {
   using namespace attn;
   if (way == Way::exact) return attention(x.Q, x.K, x.V).O.sum();
   const Matrix<float> F = elu_features(x.Q), P = elu_features(x.K);
   if (way == Way::linear) return linear_attention(F, P, x.V).sum();
   if (way == Way::causal) return causal_linear_attention(F, P, x.V).sum();
+  if (way == Way::composed)
+    return normalise(chunked(F, P, append_ones(x.V),
+                             additive<float>(x.V.rows())).O).sum();
   return normalise(recurrence(F, P, append_ones(x.V),
                               additive<float>(x.V.rows())).O).sum();
 }
@@ -77,6 +80,7 @@ const bool registered = [] {
   add("kernel/exact", Way::exact);
   add("kernel/linear", Way::linear);
   add("kernel/causal", Way::causal);
+  add("kernel/composed", Way::composed);
   add("kernel/token", Way::token);
   benchmark::RegisterBenchmark("kernel/fit", fit);
   return true;

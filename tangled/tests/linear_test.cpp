@@ -122,7 +122,9 @@ BOOST_AUTO_TEST_CASE(simple_features) {
   const Matrix<double> x{{-800, -1, 0, 0.5, 3}};
   const Matrix<double> elu{{0, std::exp(-1), 1, 1.5, 4}};
   const Matrix<double> relu{{0, 0, 0, 0.5, 3}};
-  verify((elu_features(x) - elu).cwiseAbs().maxCoeff(), 0);
+  verify(distance(elu_features(x)(1), elu(1)), 3 * 0x1p-53);
+  for (const Index i : {0, 2, 3, 4})
+    verify(distance(elu_features(x)(i), elu(i)), 0);
   verify((relu_features(x) - relu).cwiseAbs().maxCoeff(), 0);
   const Matrix<double> bad{{std::nan("")}};
   BOOST_TEST(std::isnan(elu_features(bad)(0)));
@@ -282,6 +284,26 @@ BOOST_AUTO_TEST_CASE(chunks_within_bound) {
     const auto rule = additive<double>(n);
     verify(chunked(F, P, V, rule, C).O, truth, bound);
     verify(recurrence(F, P, V, rule).O, truth, bound);
+  }
+}
+// check the recurrence
+BOOST_AUTO_TEST_CASE(causal_within_bound) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
+    const Index C = Index(1 + seed % 9);
+    Matrix<double> F = gaussian<double>(n, m, seed).cwiseAbs();
+    const Matrix<double> P = gaussian<double>(n, m, seed + 90).cwiseAbs();
+    const Matrix<double> V = gaussian<double>(n, 2, seed + 180);
+    F.row(n / 2).setZero();  // a query that no key answers
+    Matrix<quad> truth = literal_sums(F, P, V, true);
+    Matrix<quad> size = literal_sums(F, P, V.cwiseAbs(), true);
+    for (Index i = 0; i < n; ++i) {
+      const quad l = i == n / 2 ? quad(1) : quad(truth(i, 2));
+      truth.row(i) /= l, size.row(i) /= l;
+    }
+    const double g = gamma(2 * (n + m + 2 * (n / C + 1)) + 1, 0x1p-53);
+    const Matrix<double> bound = g * (1 + g) * lift<double>(size).leftCols(2);
+    verify(causal_linear_attention(F, P, V, C), truth.leftCols(2), bound);
   }
 }
 // let all arguments move
@@ -448,6 +470,8 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { recurrence(F, G, F, rule); }, "recurrence: Phi is 3x2");
   refused([&] { recurrence(F, F, F, additive<double>(2)); }, "2 decays");
   refused([&] { chunked(F, F, F, rule, 0); }, "chunks of length 0");
+  refused([&] { causal_linear_attention(F, F, F, 0); }, "chunks of length 0");
+  refused([&] { causal_linear_attention(F, T, F); }, "Psi is 3x3");
   refused([&] { chunked(F, F, F, rule, 2, T); }, "the state is 3x3");
   refused([&] { recurrence_vjp(F, F, F, rule, G); }, "recurrence_vjp: dO");
   refused([&] { causal_linear_attention_vjp(F, F, F, G); }, "dO is 4x2");

@@ -1,13 +1,14 @@
 // include/attn/linear.hpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
 #pragma once
 #include "attn/einsum.hpp"
+#include "attn/exp2.hpp"
 #include "attn/form.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/random.hpp"
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <vector>
-
 namespace attn {
 // attend through a memory
 // append a value of one
@@ -110,14 +111,21 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
           dW.leftCols(V.cols())};
 }
 // map rows to simple features
-/// x + 1 for x >= 0 and exp(x) below, entry by entry; n x d -> n x d.
+/// x + 1 for x >= 0 and exp(x) below, entry by entry; n x d -> n x d.  In
+/// float and double to 2 - min(x, 0) units in the last place.
 template <class D>
 Matrix<ScalarOf<D>> elu_features(const Expr<D>& X) {
   using S = ScalarOf<D>;
-  return X.unaryExpr([](const S& x) {
-    using std::exp;
-    return x < S(0) ? S(exp(x)) : S(x + S(1));
-  });
+  if constexpr (std::is_floating_point_v<S>) {
+    Matrix<S> Y = X.cwiseMin(S(0)) * std::numbers::log2e_v<S>;
+    S* y = Y.data();
+    for (Index i = 0; i < Y.size(); ++i) y[i] = attn::exp2(y[i]);
+    return Y + X.cwiseMax(S(0));
+  } else {
+    return X.unaryExpr([](const S& x) {
+      return x < S(0) ? S(exp(x)) : S(x + S(1));
+    });
+  }
 }
 /// max(x, 0), entry by entry; n x d -> n x d.  NaN propagates.
 template <class D>
@@ -388,14 +396,43 @@ Recurrent<ScalarOf<D>> chunked(
   return {O, M};
 }
 // work through a chunk
-/// Causal linear attention: the additive rule, normalised.
+/// Causal linear attention: the additive rule, normalised; 0/0 is 0 here.
+/// Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
 template <class D>
 Matrix<ScalarOf<D>> causal_linear_attention(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
-    const Rows<ScalarOf<D>>& V, Index length = 64) {
+    const Rows<ScalarOf<D>>& V, Index length = 32) {
   using S = ScalarOf<D>;
-  return normalise(
-      chunked(Phi, Psi, append_ones(V), additive<S>(V.rows()), length).O);
+  // refuse chunks that do not fit
+  require(length > 0, "causal_linear_attention: chunks of length ", length);
+  require(Phi.rows() == V.rows() && Psi.rows() == V.rows() &&
+              Phi.cols() == Psi.cols(),
+          "causal_linear_attention: Phi is ", shape(Phi), ", Psi is ",
+          shape(Psi), ", V is ", shape(V));
+  const Rows<S> phi(Phi);
+  Matrix<S> O = Matrix<S>::Zero(V.rows(), V.cols()), A;
+  Matrix<S> M = Matrix<S>::Zero(Psi.cols(), V.cols());
+  Vector<S> z = Vector<S>::Zero(Psi.cols());
+  for (Index s = 0; s < V.rows(); s += length) {
+    const Index C = std::min(length, V.rows() - s);
+    const auto F = phi.middleRows(s, C), P = Psi.middleRows(s, C);
+    const auto W = V.middleRows(s, C);
+    auto o = O.middleRows(s, C);
+    // add up one chunk
+    A.setZero(C, C);
+    add_times(A, F, P.transpose());
+    A.template triangularView<Eigen::StrictlyUpper>().setZero();
+    Vector<S> l = A.rowwise().sum();
+    add_times(l, F, z);
+    add_times(o, A, W);
+    add_times(o, F, M);
+    for (Index t = 0; t < C; ++t)
+      if (l(t) == S(0)) o.row(t).setZero();
+      else o.row(t) /= l(t);
+    add_times(M, P.transpose(), W);
+    z += P.colwise().sum().transpose();
+  }
+  return O;
 }
 // differentiate a chunk
 /// Cotangents of all arguments of recurrence.

@@ -190,4 +190,13 @@ auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   else
     return Matrix<S>(a.lazyProduct(b));
 }
+
+/// y += a b, without a matrix in between.
+template <class Y, class A, class B>
+void add_times(Y& y, const A& a, const B& b) {
+  if constexpr (std::is_arithmetic_v<typename A::Scalar>)
+    y.noalias() += a * b;
+  else
+    y += a.lazyProduct(b);
+}
 }  // namespace attn

@@ -1,0 +1,251 @@
+// bench/flash_bench.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// flags: -fopenmp
+#include "flash_probe.hpp"
+#include "attn/linear.hpp"
+#include <chrono>
+#include <omp.h>
+
+// attend as a user of Eigen does
+template <class T>
+Matrix<T> naive(const Problem<T>& p, bool causal) {
+  const Index n = p.Q.rows();
+  Matrix<T> S = p.Q * p.K.transpose() / std::sqrt(T(p.Q.cols()));
+  if (causal)
+    for (Index i = 0; i < n; ++i)
+      S.row(i).tail(n - i - 1).setConstant(-INFINITY);
+  S = (S.colwise() - S.rowwise().maxCoeff().eval()).array().exp();
+  S.array().colwise() /= S.rowwise().sum().array().eval();
+  return S * p.V;
+}
+// attend in blocks of products
+template <class T>
+Matrix<T> blocked(const Problem<T>& p, bool causal) {
+  const Index n = p.Q.rows(), d = p.V.cols(), rows = 256, keys = 512;
+  Matrix<T> O = Matrix<T>::Zero(n, d), S(rows, keys);
+  const T scale = 1 / std::sqrt(T(p.Q.cols()));
+  for (Index q = 0; q < n; q += rows) {
+    const Index nq = std::min(rows, n - q);
+    Vector<T> m = Vector<T>::Constant(nq, -INFINITY);
+    Vector<T> l = Vector<T>::Zero(nq);
+    for (Index j = 0; j < (causal ? q + nq : n); j += keys) {
+      const Index nk = std::min(keys, n - j);
+      auto s = S.topLeftCorner(nq, nk);
+      s.noalias() = scale * p.Q.middleRows(q, nq) *
+                    p.K.middleRows(j, nk).transpose();
+      // merge one block of products
+      if (causal)
+        for (Index i = std::max<Index>(0, j - q); i < nq; ++i)
+          s.row(i).tail(std::clamp<Index>(j + nk - q - i - 1, 0, nk))
+              .setConstant(-INFINITY);
+      const Vector<T> top = m.cwiseMax(s.rowwise().maxCoeff());
+      s = (s.colwise() - top).array().exp();
+      const Vector<T> a = (m - top).array().exp();
+      l = l.cwiseProduct(a) + s.rowwise().sum();
+      O.middleRows(q, nq) = a.asDiagonal() * O.middleRows(q, nq);
+      O.middleRows(q, nq).noalias() += s * p.V.middleRows(j, nk);
+      m = top;
+    }
+    O.middleRows(q, nq).array().colwise() /= l.array();
+  }
+  return O;
+}
+// time both directions
+/// Heads, queries, features; pairs that meet; the rule.
+template <class T>
+struct Size {
+  Index H, n, d;
+  double met;
+  FlashRule<T> rule{};
+};
+template <class T>
+Size<T> size(Index H, Index n, Index d, bool causal) {
+  return {H, n, d, pairs(double(n), causal), masked<T>(causal)};
+}
+// time both directions
+template <class T>
+void forward(benchmark::State& state, const Size<T>& s) {
+  Ours<T> x(s.H, s.n, s.d, s.rule);
+  x.forward();
+  if (!s.rule.left && !near(blocked(x.p[0], bool(s.rule.right)), x.p[0].O))
+    return state.SkipWithError("wrong output");
+  run<T>(state, 4 * double(s.H * s.d) * s.met, [&] { x.forward(); });
+}
+template <class T>
+void backward(benchmark::State& state, const Size<T>& s) {
+  Ours<T> x(s.H, s.n, s.d, s.rule);
+  x.forward();
+  run<T>(state, 10 * double(s.H * s.d) * s.met, [&] { x.backward(); });
+}
+template <auto f>
+void user(benchmark::State& state, Index n, bool causal) {
+  peer(state, 1, n, causal, [](const auto& p, bool c, Matrix<float>& O) {
+    O = f(p, c);
+  });
+}
+// time the exponential and the peak
+static void exponentials(benchmark::State& state) {
+  double gexps = 0, ceiling = 0;
+  for (auto _ : state) {
+    const double F = peak<float>(), X = exp_rate();
+    gexps += 1e-9 * X;
+    ceiling += 1 / (1 + F / (256 * X));
+  }
+  using benchmark::Counter;
+  state.counters["gexps"] = Counter(gexps, Counter::kAvgIterations);
+  state.counters["ceiling"] = Counter(ceiling, Counter::kAvgIterations);
+}
+// time the exponential and the peak
+static void peaks(benchmark::State& state) {
+  double F = 0;
+  for (auto _ : state) F += 1e-9 * peak<float>();
+  state.counters["gflops"] =
+      benchmark::Counter(F, benchmark::Counter::kAvgIterations);
+}
+// time decoding against reading
+static void decoding(benchmark::State& state, bool only_read) {
+  const Index n = 1 << 19, d = 64;
+  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
+  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
+  const RowVector<float> q = gaussian<float>(1, d, 3);
+  const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
+  double seconds = 0;
+  for (auto _ : state) {
+    const double start = thread_seconds();
+    if (only_read) benchmark::DoNotOptimize(K.sum() + V.sum());
+    else benchmark::DoNotOptimize(decode<float>(q, pages).l);
+    seconds += thread_seconds() - start;
+  }
+  state.counters["ms"] =
+      benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
+}
+// time products by other tiles
+template <int rows, bool singly>
+void tiles(benchmark::State& state) {
+  const auto K = gaussian<float>(128, 64, 1), V = gaussian<float>(128, 64, 2);
+  Lanes<float> x(64), s(128), o(64);
+  for (auto& v : x) v.setRandom();
+  const auto by = [&](const auto& a, auto from, auto to) {
+    using L = Lane<float>;
+    Index r = 0;
+    for (; r + rows <= a.rows(); r += rows)
+      product_rows<rows, L>(a, r, from, to, from_zero);
+    for (; !singly && r + 4 <= a.rows(); r += 4)
+      product_rows<4, L>(a, r, from, to, from_zero);
+    for (; !singly && r + 2 <= a.rows(); r += 2)
+      product_rows<2, L>(a, r, from, to, from_zero);
+    for (; r < a.rows(); ++r) product_rows<1, L>(a, r, from, to, from_zero);
+  };
+  const double operations = 2.0 * 2 * 128 * 64 * lanes<float> * 100;
+  run<float>(state, operations, [&] {
+    for (int k = 0; k < 100; ++k) {
+      by(K, lane_of<float>(x), lane_of<float>(s));
+      by(V.transpose(), lane_of<float>(s), lane_of<float>(o));
+      keep(o.data());
+    }
+  });
+}
+// time what is not the kernel
+static void linear(benchmark::State& state) {
+  const Index n = 16384, d = 64;
+  const Problem<float> p(n, d, 1);
+  run<float>(state, 1, [&] {
+    benchmark::DoNotOptimize(
+        causal_linear_attention(elu_features(p.Q), elu_features(p.K), p.V)
+            .sum());
+  });
+}
+template <bool squares>
+void transposition(benchmark::State& state) {
+  const auto Q = gaussian<float>(lanes<float>, 64, 1);
+  Lanes<float> x(64);
+  run<float>(state, 1, [&] {
+    for (int k = 0; k < 1000; ++k, keep(x.data()))
+      if (squares) transpose_into(Q, table<float>(x));
+      else table<float>(x) = Q.transpose();
+  });
+}
+// time threads by the clock on the wall
+static void threads(benchmark::State& state, int count) {
+  const Index n = 2048, d = 64, H = 8;
+  const auto Q = gaussian<float>(n, H * d, 1), K = gaussian<float>(n, H * d, 2);
+  const auto V = gaussian<float>(n, H * d, 3);
+  omp_set_num_threads(count);
+  double seconds = 0;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(flash(Q, K, V, FlashHeads<float>{H, H}).O.sum());
+    seconds += std::chrono::duration<double>(
+        std::chrono::steady_clock::now() - start).count();
+  }
+  omp_set_num_threads(1);
+  state.counters["ms"] =
+      benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
+}
+// register the benchmarks of attention
+template <class F>
+void add(const std::string& name, F f) {
+  benchmark::RegisterBenchmark(("flash/" + name).c_str(), f);
+}
+static const int registered = [] {
+  omp_set_num_threads(1);
+  keep_memory();
+  for (const Index n : {512, 4096})
+    for (const bool c : {false, true}) {
+      const std::string s = std::to_string(n) + (c ? "/causal" : "/full");
+      const auto eight = size<float>(8, n, 64, c);
+      const auto one = size<float>(1, n, 64, c);
+      add("forward/" + s, [=](auto& t) { forward<float>(t, eight); });
+      add("backward/" + s, [=](auto& t) { backward<float>(t, eight); });
+      add("single/" + s, [=](auto& t) { forward<float>(t, one); });
+      add("naive/" + s, [=](auto& t) { user<naive<float>>(t, n, c); });
+      add("blocked/" + s, [=](auto& t) { user<blocked<float>>(t, n, c); });
+    }
+  // register other sizes
+  for (const Index n : {2048, 4096})
+    add("d128/" + std::to_string(n),
+        [=](auto& t) { forward<float>(t, size<float>(8, n, 128, false)); });
+  add("double/forward",
+      [](auto& t) { forward<double>(t, size<double>(8, 2048, 64, false)); });
+  add("double/backward",
+      [](auto& t) { backward<double>(t, size<double>(8, 2048, 64, false)); });
+  for (const bool c : {false, true})
+    add(c ? "long/8192/causal" : "long/8192/full",
+        [=](auto& t) { forward<float>(t, size<float>(1, 8192, 64, c)); });
+  add("long/16384/causal",
+      [=](auto& t) { forward<float>(t, size<float>(1, 16384, 64, true)); });
+  add("linear/16384/causal", linear);
+  for (const Index n : {4096, 8192, 16384})
+    add("window/" + std::to_string(n), [=](auto& t) {
+      Size<float> s{1, n, 64, 512.0 * double(n), causal<float>()};
+      s.rule.left = 511;
+      forward<float>(t, s);
+    });
+  // register other tiles
+  for (const Index b : {32, 64, 128, 512})
+    add("block/" + std::to_string(b), [=](auto& t) {
+      Size<float> s = size<float>(1, 4096, 64, false);
+      s.rule.key_block = b;
+      forward<float>(t, s);
+    });
+  for (const Index g : {1, 4})
+    add("groups/" + std::to_string(g), [=](auto& t) {
+      Size<float> s = size<float>(1, 4096, 64, false);
+      s.rule.groups = g;
+      forward<float>(t, s);
+    });
+  add("transpose/squares", transposition<true>);
+  add("transpose/singly", transposition<false>);
+  // register the limits
+  for (const int k : {1, 2})
+    add("threads/" + std::to_string(k), [=](auto& t) { threads(t, k); });
+  benchmark::RegisterBenchmark("flash/tile/six", tiles<6, false>);
+  benchmark::RegisterBenchmark("flash/tile/four", tiles<4, false>);
+  benchmark::RegisterBenchmark("flash/tile/singly", tiles<6, true>);
+  benchmark::RegisterBenchmark("flash/peak", peaks);
+  benchmark::RegisterBenchmark("flash/exp2", exponentials);
+  benchmark::RegisterBenchmark("flash/decode",
+                               [](auto& t) { decoding(t, false); });
+  benchmark::RegisterBenchmark("flash/read",
+                               [](auto& t) { decoding(t, true); });
+  return 0;
+}();

@@ -1,0 +1,58 @@
+// include/attn/exp2.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#pragma once
+// refuse to be compiled with fast math
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
+    __FINITE_MATH_ONLY__ + 0 != 0
+#error "attn/exp2.hpp: -ffast-math breaks the exponential; remove it"
+#endif
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace attn {
+// list the coefficients of the exponential
+template <class T>
+struct Exp2;
+template <>
+struct Exp2<float> {
+  using Bits = std::uint32_t;
+  static constexpr std::array r{6.93147202855e-1f, 2.40226479136e-1f,
+                                5.55033247119e-2f, 9.61843735696e-3f,
+                                1.33988743934e-3f, 1.53533620689e-4f};
+};
+template <>
+struct Exp2<double> {
+  using Bits = std::uint64_t;
+  static constexpr std::array r{
+      6.9314718055994532581e-1, 2.4022650695910131260e-1,
+      5.5504108664820083227e-2, 9.6181291075941200896e-3,
+      1.3333558146774620517e-3, 1.5403530457112090860e-4,
+      1.5252733493127489347e-5, 1.3215435282308487999e-6,
+      1.0178199571842137974e-7, 7.0737832485031332991e-9,
+      4.4347712982003767083e-10};
+};
+// compute a power of two
+/// 2^x for x <= 127 (float) or 1023 (double), to 1.3 units in the last
+/// place; exactly 1 at 0, and exactly 0 below the normal range.  NaN
+/// stays NaN.  Written so that a loop over it becomes vector code.
+template <class T>
+inline T exp2(T x) {
+  using Bits = typename Exp2<T>::Bits;
+  constexpr auto& r = Exp2<T>::r;
+  constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+  constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
+  constexpr T shift = T(1.5) * T(Bits(1) << mantissa) + T(bias);
+  constexpr T lowest = std::numeric_limits<T>::min_exponent - 1;
+  const T i = x + shift, f = x - (i - shift);
+  T p = r.back();
+#pragma GCC unroll 16
+  for (int a = int(r.size()) - 2; a >= 0; --a)
+    p = p * f + r[std::size_t(a)];
+  p = p * f + 1;
+  p *= std::bit_cast<T>(Bits(std::bit_cast<Bits>(i) << mantissa));
+  const Bits kept = x < lowest ? Bits(0) : ~Bits(0);
+  return std::bit_cast<T>(Bits(std::bit_cast<Bits>(p) & kept));
+}
+}  // namespace attn

@@ -1,0 +1,935 @@
+// include/attn/flash.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "attn/argument.hpp"
+#include "attn/exp2.hpp"
+#include "attn/form.hpp"
+#include "attn/online.hpp"
+#include "attn/tensor.hpp"
+
+namespace attn {
+// hold the rules and the product
+// state the rule of a head
+/// What happens to Q K^T before the softmax, and which pairs may meet (eq.
+/// finished).  Defaults: plain attention with scale 1/sqrt(d_k).
+template <class T>
+struct FlashRule {
+  std::optional<T> scale{};
+  std::optional<T> softcap{};        // c > 0
+  T slope = 0;                       // of ALiBi
+  const Matrix<T>* bias = nullptr;   // n_q x n_k
+  std::optional<T> sink{};           // finite
+  std::optional<Index> offset{};     // default n_k - n_q
+  std::optional<Index> left{}, right{};  // >= 0; absent: unlimited
+  std::optional<Index> queries{}, keys{};  // lengths in use
+  const Matrix<bool>* keep = nullptr;  // pairs, or blocks of pairs
+  Index keep_q = 1, keep_k = 1;        // size of such a block
+  Index key_block = 128, groups = 4;   // of the kernel
+};
+
+/// Plain causal attention, aligned at the end.
+template <class T>
+FlashRule<T> causal() {
+  FlashRule<T> rule;
+  rule.right = 0;
+  return rule;
+}
+// view a head without copying
+/// Rows of contiguous numbers, any distance apart: views, not copies.
+template <class T>
+using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+template <class T>
+using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
+
+/// One head of attention: Q n_q x d_k, K n_k x d_k, V n_k x d_v, and where
+/// to put O, n_q x d_v, and logZ, n_q numbers or null.
+template <class T>
+struct FlashHead {
+  In<T> Q, K, V;
+  Out<T> O;
+  T* logZ = nullptr;
+  FlashRule<T> rule{};
+};
+// let a number hold many queries
+/// Numbers of type T in a vector register.
+template <class T>
+inline constexpr int width = std::max(16, EIGEN_MAX_ALIGN_BYTES) / sizeof(T);
+
+/// Queries that one Lane holds: four vector registers of them where a
+/// register has 64 bytes, two otherwise.
+template <class T>
+inline constexpr int lanes = width<T> * (EIGEN_MAX_ALIGN_BYTES >= 64 ? 4 : 2);
+
+/// One number for each of a group of queries.
+template <class T>
+using Lane = Eigen::Array<T, lanes<T>, 1>;
+
+/// s_k = 2^(s_k - top) for k = 0 .. b - 1, lane by lane.
+template <class T>
+[[gnu::noinline]] void exp2_lanes(Lane<T>* s, Index b, const Lane<T>& top) {
+  const Lane<T> m = top;
+  for (Index k = 0; k < b; ++k) {
+    T* p = s[k].data();
+    for (int i = 0; i < lanes<T>; ++i) p[i] = attn::exp2(p[i] - m[i]);
+  }
+}
+// multiply rows by lanes
+/// Rows whose sums are kept in registers.
+inline constexpr int tile_rows = 6;
+
+/// The same for rows r .. r + n - 1, n a constant: sums in registers.
+template <int n, class L, class A, class X, class Y, class Start>
+inline void product_rows(const A& a, Index r, X x, Y y, Start start) {
+  L c[n];
+#pragma GCC unroll 8
+  for (int i = 0; i < n; ++i) c[i] = start(y(r + i));
+  for (Index k = 0; k < a.cols(); ++k)
+#pragma GCC unroll 8
+    for (int i = 0; i < n; ++i) c[i] += a.coeff(r + i, k) * x(k);
+#pragma GCC unroll 8
+  for (int i = 0; i < n; ++i) y(r + i) = c[i];
+}
+// multiply rows by lanes
+/// y(r) = start(y(r)) + sum_k a(r,k) x(k) for all rows r of a, where x and
+/// y yield lanes of type L.
+template <class L, class A, class X, class Y, class Start>
+[[gnu::noinline]] void product(const A& a, X x, Y y, Start start) {
+  Index r = 0;
+  for (; r + tile_rows <= a.rows(); r += tile_rows)
+    product_rows<tile_rows, L>(a, r, x, y, start);
+  if (r + 4 <= a.rows()) product_rows<4, L>(a, r, x, y, start), r += 4;
+  if (r + 2 <= a.rows()) product_rows<2, L>(a, r, x, y, start), r += 2;
+  if (r < a.rows()) product_rows<1, L>(a, r, x, y, start);
+}
+
+/// Where the sums of a product start: at zero, or at what is there.
+inline constexpr auto from_zero = [](const auto& y) {
+  return std::decay_t<decltype(y)>::Zero().eval();
+};
+/// See from_zero.
+inline constexpr auto onwards = [](const auto& y) { return y; };
+// multiply rows by lanes
+/// Are all numbers of these rows finite?
+template <class M>
+bool finite(const M& m) {
+  int bad = 0;
+  for (Index i = 0; i < m.rows() && m.cols() > 0; ++i) {
+    const auto* row = &m.coeffRef(i, 0);
+    for (Index c = 0; c < m.cols(); ++c)
+      bad |= !(std::abs(row[c]) <= std::numeric_limits<
+                                       typename M::Scalar>::max());
+  }
+  return !bad;
+}
+
+/// y(r) += sum_k a(r,k) x(k) over what has_weight(a(r,k), x(k)) admits.
+template <class L, class A, class X, class Y, class Has>
+[[gnu::noinline]] void product_of_weighted(const A& a, X x, Y y, Has has) {
+  for (Index r = 0; r < a.rows(); ++r)
+    for (Index k = 0; k < a.cols(); ++k)
+      for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+        if (has(a.coeff(r, k), x(k).coeff(i)))
+          y(r).coeffRef(i) += a.coeff(r, k) * x(k).coeff(i);
+}
+// resolve a rule against the shapes
+template <class T>
+struct Plan {
+  const FlashRule<T>& rule;
+  Index queries, keys, offset;
+  T scale, factor, cap = 0, sink_bits;
+  Plan(const char* who, const FlashHead<T>& h);
+  // the keys first(i) .. last(i) - 1 lie in the window of query i
+  Index first(Index i) const {
+    const Index j = i + offset;
+    return rule.left && *rule.left < j ? std::min(j - *rule.left, keys) : 0;
+  }
+  Index last(Index i) const {
+    const Index j = i + offset;
+    if (!rule.right || *rule.right >= keys - j) return keys;
+    return std::max<Index>(0, j + *rule.right + 1);
+  }
+  bool kept(Index i, Index j) const {
+    return !rule.keep || (*rule.keep)(i / rule.keep_q, j / rule.keep_k);
+  }
+  bool any(Index q, Index n, Index from, Index to) const;
+};
+// resolve a rule against the shapes
+template <class T>
+bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
+  if (!rule.keep) return true;
+  const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
+  const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
+  return rule.keep->block(i0, j0, i1 - i0 + 1, j1 - j0 + 1).any();
+}
+// resolve a rule against the shapes
+template <class T>
+Plan<T>::Plan(const char* who, const FlashHead<T>& h)
+    : rule(h.rule), queries(h.Q.rows()), keys(h.K.rows()) {
+  require(h.Q.cols() == h.K.cols(), who, ": Q is ", shape(h.Q),
+          " but K is ", shape(h.K));
+  require(h.K.rows() == h.V.rows(), who, ": K is ", shape(h.K),
+          " but V is ", shape(h.V));
+  require(h.O.rows() == queries && h.O.cols() == h.V.cols(), who,
+          ": O is ", shape(h.O), ", expected ", queries, "x", h.V.cols());
+  // refuse rules that mean nothing
+  require(rule.scale || h.Q.cols() > 0, who,
+          ": d_k = 0 needs an explicit scale");
+  require(!rule.bias || (rule.bias->rows() == queries &&
+                         rule.bias->cols() == keys), who, ": bias is ",
+          rule.bias ? shape(*rule.bias) : "", ", expected ", queries, "x",
+          keys);
+  require(rule.key_block >= 1 && rule.groups >= 1, who, ": blocks of ",
+          rule.key_block, " keys, ", rule.groups, " groups");
+  require(rule.queries.value_or(0) >= 0 && rule.keys.value_or(0) >= 0 &&
+          rule.queries.value_or(0) <= queries &&
+          rule.keys.value_or(0) <= keys, who, ": lengths ",
+          rule.queries.value_or(queries), " and ", rule.keys.value_or(keys),
+          " of ", queries, " queries and ", keys, " keys");
+  require(rule.left.value_or(0) >= 0 && rule.right.value_or(0) >= 0, who,
+          ": window of ", rule.left.value_or(0), " and ",
+          rule.right.value_or(0), " keys");
+  // refuse masks and values that mean nothing
+  require(!rule.keep || (rule.keep_q >= 1 && rule.keep_k >= 1 &&
+          rule.keep->rows() * rule.keep_q >= queries &&
+          rule.keep->cols() * rule.keep_k >= keys), who, ": keep is ",
+          rule.keep ? shape(*rule.keep) : "", " blocks of ", rule.keep_q,
+          "x", rule.keep_k, " for ", queries, "x", keys, " pairs");
+  require_domain(!rule.softcap || (*rule.softcap > 0 &&
+                 std::isfinite(*rule.softcap)), who,
+                 ": softcap must be positive and finite");
+  require_domain(!rule.sink || std::isfinite(*rule.sink), who,
+                 ": sink must be finite");
+  require_domain(std::isfinite(rule.slope) &&
+                 std::isfinite(rule.scale.value_or(0)), who,
+                 ": slope and scale must be finite");
+  if (rule.queries) queries = *rule.queries;
+  if (rule.keys) keys = *rule.keys;
+  offset = rule.offset.value_or(keys - queries);
+  scale = rule.scale ? *rule.scale
+                     : T(1) / std::sqrt(T(std::max<Index>(1, h.Q.cols())));
+  factor = scale * std::numbers::log2e_v<T>;
+  if (rule.softcap) {
+    factor = scale / *rule.softcap;
+    cap = *rule.softcap * std::numbers::log2e_v<T>;
+  }
+  sink_bits = rule.sink ? *rule.sink * std::numbers::log2e_v<T>
+                        : -std::numeric_limits<T>::infinity();
+}
+// finish the scores of a tile
+/// Applies cap, bias and mask to the scores s_0 .. s_{b-1} of keys j ..
+/// j + b - 1 and queries q .. q + n - 1; true if some pair may be
+/// forbidden.  If slope is given, it gets the cap's derivative.
+template <class T>
+bool finish_scores(const Plan<T>& plan, Lane<T>* s, Index q, Index n,
+                   Index j, Index b, Lane<T>* slope) {
+  constexpr T log2e = std::numbers::log2e_v<T>;
+  const FlashRule<T>& rule = plan.rule;
+  if (plan.cap > 0)
+    for (Index k = 0; k < b; ++k) {
+      const Lane<T> t = s[k].tanh();
+      if (slope) slope[k] = 1 - t * t;
+      s[k] = plan.cap * t;
+    }
+  if (rule.slope != 0)
+    // subtract distances times slope
+    {
+      const Lane<T> lane = Lane<T>::LinSpaced(0, T(lanes<T> - 1));
+      for (Index k = 0; k < b; ++k)
+        s[k] -= (log2e * rule.slope) *
+                (lane + T(q + plan.offset - j - k)).abs();
+    }
+  if (rule.bias)
+    for (Index k = 0; k < b; ++k)
+      for (Index i = 0; i < n; ++i)
+        s[k][i] += log2e * (*rule.bias)(q + i, j + k);
+  return forbid(plan, s, q, n, j, b) || rule.bias;
+}
+// finish the scores of a tile
+/// Sets scores of forbidden pairs to -infinity; false if there are none.
+template <class T>
+bool forbid(const Plan<T>& plan, Lane<T>* s, Index q, Index n, Index j,
+            Index b) {
+  if (plan.first(q + n - 1) <= j && j + b <= plan.last(q) &&
+      !plan.rule.keep)
+    return false;
+  constexpr T never = -std::numeric_limits<T>::infinity();
+  Lane<T> first = Lane<T>::Zero(), last = Lane<T>::Zero();
+  for (Index i = 0; i < n; ++i) {
+    first[i] = T(std::clamp<Index>(plan.first(q + i) - j, 0, b));
+    last[i] = T(std::clamp<Index>(plan.last(q + i) - j, 0, b));
+  }
+  for (Index k = 0; k < b; ++k)
+    s[k] = (first <= T(k) && last > T(k)).select(s[k], never);
+  if (plan.rule.keep)
+    for (Index i = 0; i < n; ++i)
+      for (Index k = 0; k < b; ++k)
+        if (!plan.kept(q + i, j + k)) s[k][i] = never;
+  return true;
+}
+// visit the tiles of a sweep
+/// Calls f(group, j, b) for each tile of queries q0 .. end - 1 in which a
+/// pair may meet, keys j .. j + b - 1: block by block, group by group.
+template <class T, class F>
+void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f) {
+  const Index block = plan.rule.key_block;
+  for (Index j = plan.first(q0); j < plan.last(end - 1); j += block)
+    for (Index q = q0; q < end; q += lanes<T>) {
+      const Index n = std::min<Index>(lanes<T>, end - q);
+      const Index from = std::max(j, plan.first(q));
+      const Index to = std::min(j + block, plan.last(q + n - 1));
+      if (from < to && plan.any(q, n, from, to))
+        f((q - q0) / lanes<T>, from, to - from);
+    }
+}
+// hold the kernels forward and back
+// hold a group of queries
+template <class T>
+using Lanes = std::vector<Lane<T>>;
+
+/// Queries q .. q + n - 1 on their way through the keys, other lanes idle:
+/// d_k query components x, the state m, l and d_v output components o.
+template <class T>
+struct Group {
+  Lanes<T> x, o;
+  Lane<T> m, l;
+  Index q = 0, n = 0;
+};
+// hold a group of queries
+/// Lanes as a matrix, a row per component.
+template <class T>
+Eigen::Map<Matrix<T>> table(Lanes<T>& x) {
+  return {x.empty() ? nullptr : x[0].data(), std::ssize(x), lanes<T>};
+}
+
+/// y = x^T, by squares of registers.
+template <class X, class Y>
+void transpose_into(const X& x, Y y) {
+  using T = typename X::Scalar;
+  constexpr int w = width<T>;
+  for (Index i = 0; i < x.rows(); i += w)
+    for (Index a = 0; a < x.cols(); a += w) {
+      const Index n = std::min<Index>(w, x.rows() - i);
+      const Index d = std::min<Index>(w, x.cols() - a);
+      if (n < w || d < w) {
+        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
+        continue;
+      }
+      Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
+          x.template block<w, w>(i, a);
+      square.transposeInPlace();
+      y.template block<w, w>(a, i) = square;
+    }
+}
+// hold a group of queries
+/// x = factor times rows q .. q + n - 1 of Q, transposed.
+template <class T>
+void load(Lanes<T>& x, const In<T>& Q, Index q, Index n, T factor) {
+  auto rows = table<T>(x).topRows(Q.cols());
+  if (n < lanes<T>) rows.setZero();
+  transpose_into(Q.middleRows(q, n), rows.leftCols(n));
+  for (auto& component : x) component *= factor;
+}
+// let a block of keys meet a group
+/// Takes keys j .. j + b - 1 into the states of a group; s is for b scores.
+template <class T>
+void attend_tile(Group<T>& g, const Plan<T>& plan, const In<T>& K,
+                 const In<T>& V, Index j, Index b, Lane<T>* s) {
+  const auto S = [s](Index k) -> Lane<T>& { return s[k]; };
+  const auto X = [&g](Index a) -> Lane<T>& { return g.x[std::size_t(a)]; };
+  const auto O = [&g](Index c) -> Lane<T>& { return g.o[std::size_t(c)]; };
+  product<Lane<T>>(K.middleRows(j, b), X, S, from_zero);
+  const bool partial = finish_scores<T>(plan, s, g.q, g.n, j, b, nullptr);
+  Lane<T> m = g.m;
+  for (Index k = 0; k < b; ++k) m = m.max(s[k]);
+  const Lane<T> floor = m.max(std::numeric_limits<T>::lowest());
+  Lane<T> factor = g.m, l = Lane<T>::Zero();
+  exp2_lanes<T>(&factor, 1, floor);
+  exp2_lanes<T>(s, b, floor);
+  for (Index k = 0; k < b; ++k) l += s[k];
+  g.l = factor * g.l + l;
+  g.m = m;
+  const auto VT = V.middleRows(j, b).transpose();
+  const auto rescale = [&](const Lane<T>& o) { return Lane<T>(factor * o); };
+  if (partial && !finite(V.middleRows(j, b)))
+    // multiply what has weight only
+    {
+      for (auto& o : g.o) o = rescale(o);
+      product_of_weighted<Lane<T>>(VT, S, O, [](T, T w) { return w != 0; });
+    }
+  else
+    product<Lane<T>>(VT, S, O, rescale);
+}
+// finish a group of queries
+/// Makes g the queries from q on, having seen no key but perhaps a sink.
+template <class T>
+void start_group(Group<T>& g, const Plan<T>& plan, const In<T>& Q, Index q) {
+  g.q = q;
+  g.n = std::min<Index>(lanes<T>, plan.queries - q);
+  load<T>(g.x, Q, q, g.n, plan.factor);
+  for (auto& o : g.o) o.setZero();
+  g.m.setConstant(plan.sink_bits);
+  g.l.setConstant(plan.rule.sink ? T(1) : T(0));
+}
+
+/// Writes rows q .. q + n - 1 of O and, unless null, of logZ.
+template <class T>
+void finish_group(Group<T>& g, Out<T> O, T* logZ) {
+  const Lane<T> l = (g.l == 0).select(T(1), g.l);
+  for (auto& o : g.o) o /= l;
+  transpose_into(table<T>(g.o).topRows(O.cols()).leftCols(g.n),
+                 O.middleRows(g.q, g.n));
+  if (logZ)
+    for (Index i = 0; i < g.n; ++i)
+      logZ[g.q + i] = std::numbers::ln2_v<T> * (g.m[i] + std::log2(g.l[i]));
+}
+// sweep several groups over the keys
+/// What a thread needs forward: n groups and a block of scores.
+template <class T>
+struct ForwardWork {
+  std::vector<Group<T>> groups;
+  Lanes<T> s;
+  ForwardWork(Index n, Index block, Index d_k, Index d_v)
+      : groups(std::size_t(n)), s(std::size_t(block)) {
+    for (auto& g : groups)
+      g.x.resize(std::size_t(d_k)), g.o.resize(std::size_t(d_v));
+  }
+};
+// sweep several groups over the keys
+/// Attends with the queries of one sweep, from q0 on.
+template <class T>
+void forward_sweep(const FlashHead<T>& h, const Plan<T>& plan, Index q0,
+                   ForwardWork<T>& work) {
+  const Index queries = plan.rule.groups * lanes<T>;
+  const Index end = std::min(q0 + queries, plan.queries);
+  if (q0 >= end) return;
+  const std::span<Group<T>> active(
+      work.groups.data(), std::size_t((end - q0 - 1) / lanes<T> + 1));
+  Index q = q0;
+  for (auto& g : active) start_group<T>(g, plan, h.Q, q), q += lanes<T>;
+  visit_tiles(plan, q0, end, [&](Index k, Index j, Index b) {
+    attend_tile<T>(active[std::size_t(k)], plan, h.K, h.V, j, b,
+                   work.s.data());
+  });
+  for (auto& g : active) finish_group<T>(g, h.O, h.logZ);
+}
+// share independent work among threads
+/// Calls f(i, work) for i = n-1 .. 0 with a workspace per thread; in
+/// parallel if compiled with OpenMP.
+template <class Make, class F>
+void in_parallel(Index n, Make make, F f) {
+#ifdef _OPENMP
+#pragma omp parallel if (n > 1)
+#endif
+  {
+    auto work = make();
+#ifdef _OPENMP
+#pragma omp for schedule(dynamic)
+#endif
+    for (Index i = 0; i < n; ++i) f(n - 1 - i, work);
+  }
+}
+// attend with several heads at once
+/// Exact attention of each head, forward; O(1) extra memory per thread.
+/// Throws std::invalid_argument for shapes, std::domain_error for values
+/// of the rule, before anything is computed (thm. flash-forward).
+template <class T>
+void flash_forward(std::span<const FlashHead<T>> heads) {
+  Index sweeps = 0, d_k = 0, d_v = 0, groups = 1, block = 1;
+  for (const auto& h : heads) {
+    const Plan<T> plan("flash", h);
+    const Index queries = lanes<T> * h.rule.groups;
+    sweeps = std::max(sweeps, (h.Q.rows() + queries - 1) / queries);
+    // find the largest workspace
+    d_k = std::max(d_k, h.K.cols());
+    d_v = std::max(d_v, h.V.cols());
+    groups = std::max(groups, h.rule.groups);
+    block = std::max(block, h.rule.key_block);
+    // clear the rows of unused queries
+    for (Index i = plan.queries; i < h.Q.rows(); ++i) {
+      Out<T>(h.O).row(i).setZero();
+      if (h.logZ) h.logZ[i] = -std::numeric_limits<T>::infinity();
+    }
+  }
+  const auto make = [&] {
+    return ForwardWork<T>(groups, block, d_k, d_v);
+  };
+  in_parallel(std::ssize(heads) * sweeps, make, [&](Index i, auto& work) {
+    const auto& h = heads[std::size_t(i / sweeps)];
+    const Plan<T> plan("flash", h);
+    const Index queries = lanes<T> * h.rule.groups;
+    forward_sweep<T>(h, plan, i % sweeps * queries, work);
+  });
+}
+// attend with one head
+/// Outputs O (n_q x d_v) and logZ (n_q) of flash attention.
+template <class T>
+struct FlashOutput {
+  Matrix<T> O;
+  Vector<T> logZ;
+};
+
+/// A matrix as a view of its rows.
+template <class T>
+In<T> view_in(const Rows<T>& m) {
+  return {m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())};
+}
+/// A matrix as a view that can be written to.
+template <class T>
+Out<T> view_out(Matrix<T>& m) {
+  return {m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())};
+}
+// attend with one head
+/// Exact attention of one head under a rule: Q n_q x d_k, K n_k x d_k,
+/// V n_k x d_v.  An empty row has O = 0, logZ = -infinity (or the sink).
+/// Throws std::invalid_argument or std::domain_error (thm. flash-forward).
+template <class DQ, class DK, class DV>
+auto flash(const Eigen::MatrixBase<DQ>& Q, const Eigen::MatrixBase<DK>& K,
+           const Eigen::MatrixBase<DV>& V,
+           const FlashRule<typename DQ::Scalar>& rule = {}) {
+  using T = typename DQ::Scalar;
+  const Rows<T> q(Q), k(K), v(V);
+  FlashOutput<T> y{Matrix<T>(q.rows(), v.cols()), Vector<T>(q.rows())};
+  const FlashHead<T> head{view_in<T>(q), view_in<T>(k), view_in<T>(v),
+                          view_out(y.O), y.logZ.data(), rule};
+  flash_forward<T>({&head, 1});
+  return y;
+}
+// view the cotangents of a head
+/// Cotangents of a FlashHead: dO (n_q x d_v) and dlogZ (n_q, or null) are
+/// given; dQ, dK, dV, dsink and dbias (n_q x n_k) are wanted, the last two
+/// unless null.
+template <class T>
+struct FlashCotangent {
+  In<T> dO;
+  const T* dlogZ;
+  Out<T> dQ, dK, dV;
+  T* dsink = nullptr;
+  Matrix<T>* dbias = nullptr;
+};
+// hold a group of queries going back
+template <class T>
+struct BackwardWork {
+  Lanes<T> x, g, y, p, s, slope;
+  Lane<T> L, D, rest, total, star_slope;
+  std::array<Index, std::size_t(lanes<T>)> star;  // dominant key or -1
+  Index q = 0, n = 0;
+  BackwardWork(Index d_k, Index d_v, Index block)
+      : x(std::size_t(d_k)), g(std::size_t(d_v)), y(std::size_t(d_k)),
+        p(std::size_t(block)), s(p.size()), slope(p.size()) {}
+};
+// hold a group of queries going back
+template <class T>
+void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
+                const FlashCotangent<T>& c, const Plan<T>& plan, Index q) {
+  constexpr T infinite = std::numeric_limits<T>::infinity();
+  w.q = q;
+  w.n = std::min<Index>(lanes<T>, plan.queries - q);
+  load<T>(w.x, h.Q, q, w.n, plan.factor);
+  load<T>(w.g, c.dO, q, w.n, T(1));
+  for (auto& y : w.y) y.setZero();
+  w.L.setConstant(infinite);
+  w.D.setZero(), w.rest.setZero(), w.total.setZero();
+  w.star.fill(-1);
+  for (Index i = 0; i < w.n; ++i) {
+    const T L = h.logZ[q + i], dL = c.dlogZ ? c.dlogZ[q + i] : T(0);
+    if (L == -infinite) continue;
+    w.L[i] = L * std::numbers::log2e_v<T>;
+    w.D[i] = h.O.row(q + i).dot(c.dO.row(q + i)) - dL;
+    w.total[i] = dL;
+    if (!h.rule.sink) continue;
+    const T dsink = -std::exp(*h.rule.sink - L) * w.D[i];
+    w.total[i] -= dsink;
+    if (c.dsink) *c.dsink += dsink;
+  }
+}
+// hold a group of queries going back
+template <class T>
+auto lane_of(Lanes<T>& v) {
+  return [&v](Index k) -> Lane<T>& { return v[std::size_t(k)]; };
+}
+// multiply tiles by rows
+template <class T>
+using Tile = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+
+/// y += a x for the columns from c on that fill lanes of that width.
+template <class T, int w, class X, class Y>
+void add_columns(const Tile<T>& a, const X& x, Y& y, Index& c,
+                 bool careful) {
+  using L = Eigen::Array<T, w, 1>;
+  for (; c + w <= x.cols(); c += w) {
+    const auto from = [&](Index k) {
+      return Eigen::Map<const L>(&x.coeffRef(k, c));
+    };
+    const auto to = [&](Index r) { return Eigen::Map<L>(&y.coeffRef(r, c)); };
+    if (careful)
+      product_of_weighted<L>(a, from, to, [](T p, T) { return p != 0; });
+    else
+      product<L>(a, from, to, onwards);
+  }
+}
+// multiply tiles by rows
+/// y += a x, for a tile of weights and as many rows of x as it has columns.
+template <class T, class X, class Y>
+void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
+  const bool careful = partial && !finite(x);
+  Index c = 0;
+  add_columns<T, lanes<T>>(a, x, y, c, careful);
+  add_columns<T, lanes<T> / 4>(a, x, y, c, careful);
+  add_columns<T, 1>(a, x, y, c, careful);
+}
+// set a dominant key aside
+template <class T>
+void set_aside(BackwardWork<T>& w, const Plan<T>& plan, Index j, Index b) {
+  for (Index k = 0; k < b; ++k)
+    for (Index i = 0; i < w.n; ++i) {
+      const auto at = std::size_t(k);
+      if (!(w.p[at][i] > T(0.75))) continue;
+      w.star[std::size_t(i)] = j + k;
+      w.star_slope[i] = plan.cap > 0 ? w.slope[at][i] : T(1);
+      w.s[at][i] = 0;
+    }
+}
+// let a block of keys meet a group going back
+template <class T>
+void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
+                 const FlashCotangent<T>& c, const Plan<T>& plan, Index j,
+                 Index b) {
+  const auto K = h.K.middleRows(j, b), V = h.V.middleRows(j, b);
+  product<Lane<T>>(K, lane_of(w.x), lane_of(w.p), from_zero);
+  const bool partial = finish_scores<T>(plan, w.p.data(), w.q, w.n, j, b,
+                                        w.slope.data());
+  product<Lane<T>>(V, lane_of(w.g), lane_of(w.s), from_zero);
+  // turn scores into weights and cotangents
+  Lane<T> top = Lane<T>::Zero();
+  exp2_lanes<T>(w.p.data(), b, w.L);
+  for (Index k = 0; k < b; ++k) {
+    Lane<T>& p = w.p[std::size_t(k)];
+    Lane<T>& s = w.s[std::size_t(k)];
+    s = p * (s - w.D);
+    top = top.max(p);
+  }
+  if (partial)
+    for (std::size_t k = 0; k < std::size_t(b); ++k) {
+      const T* p = w.p[k].data();
+      T* s = w.s[k].data();
+      for (int i = 0; i < lanes<T>; ++i) s[i] = p[i] == 0 ? T(0) : s[i];
+    }
+  if ((top > T(0.75)).any()) set_aside(w, plan, j, b);
+  for (Index k = 0; k < b; ++k) w.rest += w.s[std::size_t(k)];
+  if (c.dbias)
+    for (Index k = 0; k < b; ++k)
+      for (Index i = 0; i < w.n; ++i)
+        (*c.dbias)(w.q + i, j + k) = w.s[std::size_t(k)][i];
+  if (plan.cap > 0)
+    for (Index k = 0; k < b; ++k)
+      w.s[std::size_t(k)] *= w.slope[std::size_t(k)];
+  const Tile<T> P(w.p[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
+  const Tile<T> S(w.s[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
+  Out<T> dV(c.dV), dK(c.dK);
+  add_product<T>(P, c.dO.middleRows(w.q, w.n), dV.middleRows(j, b), partial);
+  add_product<T>(S, h.Q.middleRows(w.q, w.n), dK.middleRows(j, b), partial);
+  const auto KT = K.transpose();
+  if (partial && !finite(K))
+    product_of_weighted<Lane<T>>(KT, lane_of(w.s), lane_of(w.y),
+                                 [](T, T x) { return x != 0; });
+  else
+    product<Lane<T>>(KT, lane_of(w.s), lane_of(w.y), onwards);
+}
+// settle a group going back
+template <class T>
+void settle(BackwardWork<T>& w, const FlashHead<T>& h,
+            const FlashCotangent<T>& c, const Plan<T>& plan) {
+  Out<T> dQ(c.dQ), dK(c.dK);
+  for (Index i = 0; i < w.n; ++i) {
+    const Index q = w.q + i, star = w.star[std::size_t(i)];
+    for (Index a = 0; a < dQ.cols(); ++a) dQ(q, a) = w.y[std::size_t(a)][i];
+    if (star >= 0) {
+      const T dS = w.total[i] - w.rest[i], dX = dS * w.star_slope[i];
+      if (c.dbias) (*c.dbias)(q, star) = dS;
+      dQ.row(q) += dX * h.K.row(star);
+      dK.row(star) += dX * h.Q.row(q);
+    }
+    dQ.row(q) *= plan.scale;
+  }
+}
+// take several heads back at once
+template <class T>
+void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
+                   BackwardWork<T>& w) {
+  const Plan<T> plan("flash_backward", h);
+  Out<T> dQ(c.dQ);
+  if (c.dsink) *c.dsink = 0;
+  if (c.dbias) c.dbias->setZero(h.Q.rows(), h.K.rows());
+  dQ.bottomRows(h.Q.rows() - plan.queries).setZero();
+  for (Index q = 0; q < plan.queries; q += lanes<T>) {
+    start_back(w, h, c, plan, q);
+    visit_tiles(plan, q, q + w.n, [&](Index, Index j, Index b) {
+      attend_back(w, h, c, plan, j, b);
+    });
+    settle(w, h, c, plan);
+  }
+}
+// take several heads back at once
+/// Cotangents of each head's inputs, given the outputs O and logZ of
+/// flash_forward; `shared` successive heads have the same K, V, dK and dV
+/// and one scale.  Throws like flash_forward.
+template <class T>
+void flash_backward(std::span<const FlashHead<T>> heads,
+                    std::span<const FlashCotangent<T>> bars,
+                    Index shared = 1) {
+  require(heads.size() == bars.size() && shared >= 1 &&
+              std::ssize(heads) % shared == 0, "flash_backward: ",
+          heads.size(), " heads, ", bars.size(), " cotangents, ", shared,
+          " sharing keys");
+  Index d_k = 0, d_v = 0, block = 1;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    // check the cotangents of one head
+    {
+      const auto& h = heads[i];
+      const auto& c = bars[i];
+      const Plan<T> plan("flash_backward", h);
+      const auto fits = [](const char* name, const auto& a, const auto& b) {
+        require(a.rows() == b.rows() && a.cols() == b.cols(),
+                "flash_backward: ", name, " is ", shape(a), ", expected ",
+                shape(b));
+      };
+      fits("dO", c.dO, h.O), fits("dQ", c.dQ, h.Q);
+      fits("dK", c.dK, h.K), fits("dV", c.dV, h.V);
+      require(h.logZ || plan.queries == 0,
+              "flash_backward: logZ of the forward pass is missing");
+      d_k = std::max(d_k, h.K.cols());
+      d_v = std::max(d_v, h.V.cols());
+      block = std::max(block, h.rule.key_block);
+    }
+  const auto make = [&] { return BackwardWork<T>(d_k, d_v, block); };
+  in_parallel(std::ssize(heads) / shared, make, [&](Index t, auto& work) {
+    const auto first = std::size_t(t * shared);
+    Out<T> dK(bars[first].dK), dV(bars[first].dV);
+    dK.setZero(), dV.setZero();
+    for (std::size_t i = first; i < first + std::size_t(shared); ++i)
+      backward_head(heads[i], bars[i], work);
+    dK *= Plan<T>("flash_backward", heads[first]).scale;
+  });
+}
+// take one head back
+/// Cotangents of what flash reads; bias is n_q x n_k or empty.
+template <class T>
+struct FlashGradient {
+  Matrix<T> Q, K, V, bias;
+  T sink = 0;
+};
+
+/// Gradient of <dO, O> + <dlogZ, logZ> for y = flash(Q, K, V, rule); dlogZ
+/// may be empty.  Throws std::invalid_argument for shapes (thm. recompute).
+template <class T>
+FlashGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
+                           const Matrix<T>& V, FlashOutput<T> y,
+                           const Matrix<T>& dO, const FlashRule<T>& rule = {},
+                           const Vector<T>& dlogZ = {}) {
+  require(dlogZ.size() == 0 || dlogZ.size() == Q.rows(),
+          "flash_vjp: dlogZ has ", dlogZ.size(), " entries, expected ",
+          Q.rows());
+  require(y.logZ.size() == Q.rows(), "flash_vjp: logZ has ", y.logZ.size(),
+          " entries, expected ", Q.rows());
+  // run one head backwards
+  FlashGradient<T> g{Matrix<T>(Q.rows(), Q.cols()),
+                     Matrix<T>(K.rows(), K.cols()),
+                     Matrix<T>(V.rows(), V.cols()), {}};
+  const FlashHead<T> head{view_in<T>(Q), view_in<T>(K), view_in<T>(V),
+                          view_out(y.O), y.logZ.data(), rule};
+  const FlashCotangent<T> bar{
+      view_in<T>(dO), dlogZ.size() > 0 ? dlogZ.data() : nullptr,
+      view_out(g.Q), view_out(g.K), view_out(g.V), &g.sink,
+      rule.bias ? &g.bias : nullptr};
+  flash_backward<T>({&head, 1}, {&bar, 1});
+  return g;
+}
+// describe heads side by side
+/// H query heads side by side on kv_heads heads of keys: Q is n_q x H d_k,
+/// K n_k x kv_heads d_k, V n_k x kv_heads d_v.  slopes and sinks have one
+/// entry per query head, or none; the rest of the rule is common.
+template <class T>
+struct FlashHeads {
+  Index heads = 1, kv_heads = 1;
+  FlashRule<T> rule{};
+  std::vector<T> slopes{}, sinks{};
+
+  FlashRule<T> rule_of(Index h) const {
+    FlashRule<T> r = rule;
+    if (!slopes.empty()) r.slope = slopes[std::size_t(h)];
+    if (!sinks.empty()) r.sink = sinks[std::size_t(h)];
+    return r;
+  }
+};
+
+/// Columns h d .. (h + 1) d - 1: one head of several side by side.
+template <class T, class M>
+auto head_of(M& m, Index h, Index d) {
+  using V = std::conditional_t<std::is_const_v<M>, In<T>, Out<T>>;
+  return V(m.data() + h * d, m.rows(), d, Eigen::OuterStride<>(m.cols()));
+}
+// describe heads side by side
+template <class T>
+void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
+                   const Matrix<T>& V, const FlashHeads<T>& many) {
+  const Index H = many.heads, kv = many.kv_heads;
+  require(H >= 1 && kv >= 1 && H % kv == 0 && Q.cols() % H == 0 &&
+              K.cols() % kv == 0 && V.cols() % kv == 0, "flash: ", H,
+          " heads on ", kv, " of keys; Q is ", shape(Q), ", K is ",
+          shape(K), ", V is ", shape(V));
+  for (const auto* list : {&many.slopes, &many.sinks})
+    require(list->empty() || std::ssize(*list) == H, "flash: ",
+            list->size(), " slopes or sinks for ", H, " heads");
+}
+// attend with heads side by side
+/// Outputs of heads side by side: O n_q x H d_v, logZ H x n_q.
+template <class T>
+struct HeadsOutput {
+  Matrix<T> O, logZ;
+};
+
+/// The heads of matrices side by side, views all.
+template <class T>
+std::vector<FlashHead<T>> list_heads(const Matrix<T>& Q, const Matrix<T>& K,
+                                     const Matrix<T>& V, HeadsOutput<T>& y,
+                                     const FlashHeads<T>& many) {
+  const Index share = many.heads / many.kv_heads;
+  const Index d_q = Q.cols() / many.heads, d_k = K.cols() / many.kv_heads;
+  const Index d_v = V.cols() / many.kv_heads;
+  std::vector<FlashHead<T>> list;
+  for (Index h = 0; h < many.heads; ++h)
+    list.push_back({head_of<T>(Q, h, d_q), head_of<T>(K, h / share, d_k),
+                    head_of<T>(V, h / share, d_v), head_of<T>(y.O, h, d_v),
+                    y.logZ.data() + h * Q.rows(), many.rule_of(h)});
+  return list;
+}
+// attend with heads side by side
+/// Exact attention of heads side by side.  Throws std::invalid_argument
+/// for columns that do not divide, and like flash.
+template <class T>
+HeadsOutput<T> flash(const Matrix<T>& Q, const Matrix<T>& K,
+                     const Matrix<T>& V, const FlashHeads<T>& many) {
+  require_heads(Q, K, V, many);
+  const Index d_v = V.cols() / many.kv_heads;
+  HeadsOutput<T> y{Matrix<T>(Q.rows(), many.heads * d_v),
+                   Matrix<T>(many.heads, Q.rows())};
+  const auto list = list_heads(Q, K, V, y, many);
+  flash_forward<T>(list);
+  return y;
+}
+// attend with heads side by side
+/// Gradient of <dO, O> for y = flash(Q, K, V, many); sinks one per head.
+template <class T>
+struct HeadsGradient {
+  Matrix<T> Q, K, V;
+  std::vector<T> sinks;
+};
+template <class T>
+HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
+                           const Matrix<T>& V, HeadsOutput<T> y,
+                           const Matrix<T>& dO, const FlashHeads<T>& many) {
+  require_heads(Q, K, V, many);
+  require(dO.rows() == y.O.rows() && dO.cols() == y.O.cols(),
+          "flash_vjp: dO is ", shape(dO), ", expected ", shape(y.O));
+  HeadsGradient<T> g{Matrix<T>(Q.rows(), Q.cols()),
+                     Matrix<T>(K.rows(), K.cols()),
+                     Matrix<T>(V.rows(), V.cols()),
+                     std::vector<T>(std::size_t(many.heads))};
+  const auto list = list_heads(Q, K, V, y, many);
+  // list the cotangents of heads
+  std::vector<FlashCotangent<T>> bars;
+  const Index share = many.heads / many.kv_heads;
+  const Index d_k = Q.cols() / many.heads, d_v = V.cols() / many.kv_heads;
+  for (Index h = 0; h < many.heads; ++h)
+    bars.push_back({head_of<T>(dO, h, d_v), nullptr, head_of<T>(g.Q, h, d_k),
+                    head_of<T>(g.K, h / share, d_k),
+                    head_of<T>(g.V, h / share, d_v),
+                    &g.sinks[std::size_t(h)]});
+  flash_backward<T>(list, bars, many.heads / many.kv_heads);
+  return g;
+}
+// attend with one query
+/// Part of a cache: keys n x d_k and values n x d_v.
+template <class T>
+struct Page {
+  In<T> K, V;
+};
+
+/// Tells the memory that row i of a page, if there is one, will be wanted.
+template <class T>
+void ask_for(const In<T>& rows, Index i) {
+  constexpr Index line = 64 / Index(sizeof(T));
+  if (i < rows.rows())
+    for (Index c = 0; c < rows.cols(); c += line)
+      __builtin_prefetch(&rows.coeffRef(i, c));
+}
+// attend with one query
+/// Takes keys j .. j + b - 1 of a page into the state y of one query x,
+/// scaled by factor, with its m to base two; s holds b scores or more.
+template <class T>
+void attend_page(Online<T>& y, const RowVector<T>& x, const Page<T>& page,
+                 Index j, Index b, Lanes<T>& s) {
+  const Index n = std::ssize(s);
+  Eigen::Map<Vector<T>> scores(s[0].data(), n * lanes<T>);
+  for (Index k = 0; k < b; ++k) {
+    ask_for(page.K, j + k + 64);
+    scores[k] = page.K.row(j + k).dot(x);
+  }
+  scores.tail(scores.size() - b)
+      .setConstant(-std::numeric_limits<T>::infinity());
+  const T m = std::max(y.m, scores.maxCoeff());
+  if (is_forbidden(m)) return;
+  exp2_lanes<T>(s.data(), n, Lane<T>::Constant(m));
+  const T factor = attn::exp2(T(y.m - m));
+  y.m = m;
+  y.l = factor * y.l + scores.sum();
+  if (factor != 1) y.o *= factor;
+  y.o.noalias() += scores.head(b).transpose() * page.V.middleRows(j, b);
+}
+// attend with one query
+/// State of one query q (d_k numbers) on all pages of a cache; output()
+/// and logZ() of it are attention's.  scale defaults to 1/sqrt(d_k).
+/// Throws std::invalid_argument for shapes that do not fit.
+template <class T>
+Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
+                 std::optional<T> scale = {}) {
+  require(!pages.empty() && (scale || q.size() > 0),
+          "decode: no pages, or d_k = 0 without a scale");
+  const Index d_v = pages[0].V.cols(), piece = 4096, block = 512;
+  const RowVector<T> x = q * ((scale ? *scale : 1 / std::sqrt(T(q.size()))) *
+                              std::numbers::log2e_v<T>);
+  std::vector<std::pair<const Page<T>*, Index>> pieces;
+  for (const auto& page : pages) {
+    // check one page of the cache
+    require(page.K.cols() == q.size() && page.K.rows() == page.V.rows() &&
+                page.V.cols() == d_v, "decode: q has ", q.size(),
+            " numbers, but a page has K ", shape(page.K), " and V ",
+            shape(page.V));
+    for (Index j = 0; j < page.K.rows(); j += piece)
+      pieces.emplace_back(&page, j);
+  }
+  std::vector<Online<T>> states(pieces.size(), Online<T>::nothing(d_v));
+  // reduce the pieces in parallel
+  const auto make = [&] { return Lanes<T>(std::size_t(block / lanes<T>)); };
+  in_parallel(std::ssize(pieces), make, [&](Index i, Lanes<T>& s) {
+    const auto [page, first] = pieces[std::size_t(i)];
+    const Index end = std::min(first + piece, page->K.rows());
+    Online<T>& state = states[std::size_t(i)];
+    for (Index j = first; j < end; j += block)
+      attend_page(state, x, *page, j, std::min(block, end - j), s);
+    state.m *= std::numbers::ln2_v<T>;
+  });
+  auto y = Online<T>::nothing(d_v);
+  for (const auto& state : states) y = merge(y, state);
+  return y;
+}
+}  // namespace attn

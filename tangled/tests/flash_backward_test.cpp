@@ -1,0 +1,235 @@
+// tests/flash_backward_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/softmax.hpp"
+#include "flash_case.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(flash)
+using attn::flash;
+// check that the truth goes back
+struct Loss { quad sum = 0; double size = 0; };
+template <class T>
+Loss loss(const Case<T>& c) {
+  const Truth t = forward_truth(c);
+  Loss x;
+  const auto add = [&x](const quad& term) {
+    x.sum += term, x.size += std::abs(to_double(term));
+  };
+  for (Index k = 0; k < t.O.size(); ++k)
+    add(quad(c.dO.data()[k]) * t.O.data()[k]);
+  for (Index i = 0; i < t.L.size(); ++i)
+    if (!(t.L(i) == quad(-inf))) add(quad(c.dL(i)) * t.L(i));
+  return x;
+}
+// check that the truth goes back
+Case<quad> moved(const Case<quad>& c, const Case<quad>& u, const quad& h) {
+  Case<quad> x = c;
+  x.Q += h * u.Q, x.K += h * u.K, x.V += h * u.V, x.bias += h * u.bias;
+  if (x.plain.sink) *x.plain.sink += h;
+  return x;
+}
+// check that the truth goes back
+quad slope_along(const Case<quad>& c, const Case<quad>& u) {
+  Truth t = forward_truth(c);
+  backward_truth(c, t);
+  quad slope = t.dQ.cwiseProduct(u.Q).sum() +
+               t.dK.cwiseProduct(u.K).sum() + t.dV.cwiseProduct(u.V).sum();
+  if (c.biased) slope += t.dS.cwiseProduct(u.bias).sum();
+  if (c.plain.sink) slope += t.dsink;
+  return slope;
+}
+// check that the truth goes back
+BOOST_AUTO_TEST_CASE(truth_is_a_gradient) {
+  const double h = 0x1p-24, u = unit_roundoff<quad>();
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto c = random_case<quad>(seed);
+    Case<quad> d = c;
+    d.Q = gaussian<quad>(c.Q.rows(), c.Q.cols(), seed + 1);
+    d.K = gaussian<quad>(c.K.rows(), c.K.cols(), seed + 2);
+    d.V = gaussian<quad>(c.V.rows(), c.V.cols(), seed + 3);
+    d.bias = gaussian<quad>(c.bias.rows(), c.bias.cols(), seed + 4);
+    double size = 0;
+    const auto difference = [&](const quad& step) -> quad {
+      const Loss up = loss(moved(c, d, step)), down = loss(moved(c, d, -step));
+      size = std::max({size, up.size, down.size});
+      return (up.sum - down.sum) / (2 * step);
+    };
+    const quad fine = difference(h), coarse = difference(2 * h);
+    verify(distance(slope_along(c, d), fine),
+           distance(fine, coarse) + 4000 * u * size / h);
+  }
+}
+// check gradients against their bound
+template <class T>
+void check_plain_gradients() {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Dice roll{seed};
+    check_backward(plain_case<T>(roll, 10 * seed));
+  }
+}
+BOOST_AUTO_TEST_CASE(gradients_from_logZ) {
+  check_plain_gradients<double>();
+  check_plain_gradients<float>();
+}
+// check gradients against their bound
+BOOST_AUTO_TEST_CASE(all_gradients_at_once) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    check_backward(random_case<double>(seed));
+    check_backward(random_case<float>(seed + 1000));
+  }
+}
+// check gradients against their bound
+BOOST_AUTO_TEST_CASE(conservation) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Case<double> c = random_case<double>(seed);
+    c.biased = true;
+    const auto g = check_backward(c);
+    Truth t = forward_truth(c);
+    backward_truth(c, t);
+    const Bounds<double> f(c, t);
+    const BackBounds<double> bound(c, t, f);
+    double given = 0, rounding = std::abs(to_double(t.dsink));
+    for (Index i = 0; i < c.Q.rows(); ++i)
+      if (f.L(i) > -inf) given += c.dL(i), rounding += std::abs(c.dL(i));
+    rounding += lift<double>(t.dS).cwiseAbs().sum();
+    rounding *= f.u * double(c.bias.size() + c.Q.rows() + 2);
+    verify(std::abs(g.bias.sum() + g.sink - given),
+           bound.dS.sum() + bound.dsink + f.tiny + rounding);
+  }
+}
+// check gradients at low temperature
+BOOST_AUTO_TEST_CASE(low_temperature) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (const double scale : {1.0, 10.0, 30.0, 100.0}) {
+      Dice roll{seed};
+      Case<double> c = plain_case<double>(roll, 10 * seed);
+      c.plain.scale = scale;
+      c.biased = false;
+      if (c.Q.size() > 0 && c.Q.cwiseAbs().maxCoeff() < 4) check_backward(c);
+    }
+}
+// check gradients at low temperature
+double off_in_row(const Matrix<double>& dQ, const Matrix<quad>& truth,
+                  Index i) {
+  return distance(lift<quad>(dQ.row(i)), truth.row(i)) /
+         to_double(truth.row(i).cwiseAbs().maxCoeff());
+}
+// check gradients at low temperature
+BOOST_AUTO_TEST_CASE(textbook_at_low_temperature) {
+  double textbook = 0, ours = 0;
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Case<double> c{gaussian<double>(16, 8, seed),
+                   gaussian<double>(24, 8, seed + 50),
+                   gaussian<double>(24, 8, seed + 90), {},
+                   gaussian<double>(16, 8, seed + 70),
+                   Vector<double>::Zero(16), {}};
+    c.plain.scale = 30;
+    Truth t = forward_truth(c);
+    backward_truth(c, t);
+    const auto y = flash(c.Q, c.K, c.V, c.rule());
+    const auto back = check_backward(c);
+    // evaluate the textbook form
+    const Matrix<double> A = lift<double>(t.A);
+    const Vector<double> D = c.dO.cwiseProduct(y.O).rowwise().sum();
+    const Matrix<double> dA = c.dO * c.V.transpose();
+    const Matrix<double> dS = A.array() * (dA.colwise() - D).array();
+    const Matrix<double> dQ = 30 * dS * c.K;
+    for (Index i = 0; i < 16; ++i) {
+      textbook = std::max(textbook, off_in_row(dQ, t.dQ, i));
+      ours = std::max(ours, off_in_row(back.Q, t.dQ, i));
+    }
+  }
+  fact("textbook", textbook * 0x1p53);
+  fact("ours", ours * 0x1p53);
+  refute(textbook, 1e3 * ours);
+}
+// check the edges going back
+BOOST_AUTO_TEST_CASE(forbidden_pairs_have_no_gradient) {
+  Matrix<float> Q = gaussian<float>(9, 3, 1), K = gaussian<float>(9, 3, 2);
+  Matrix<float> V = gaussian<float>(9, 2, 3), dO = gaussian<float>(9, 2, 4);
+  auto rule = causal<float>();
+  const auto y = flash(Q, K, V, rule);
+  const auto clean = flash_vjp(Q, K, V, y, dO, rule);
+  K(5, 1) = V(5, 0) = float(NaN);
+  const auto z = flash(Q, K, V, rule);
+  const auto g = flash_vjp(Q, K, V, z, dO, rule);
+  verify((g.Q.topRows(5) - clean.Q.topRows(5)).norm(), 0);
+  BOOST_TEST(std::isnan(g.Q(6, 0)));
+  rule.keys = 5, rule.queries = 4, rule.offset = 0;
+  const auto cut = flash(Q, K, V, rule);
+  const auto part = flash_vjp(Q, K, V, cut, dO, rule);
+  BOOST_TEST(part.Q.allFinite());
+  verify(part.Q.bottomRows(5).norm() + part.K.bottomRows(5).norm() +
+             part.V.bottomRows(5).norm(), 0);
+  BOOST_TEST(part.K.row(3).norm() > 0);
+}
+// check the edges going back
+BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
+  const auto Q = gaussian<double>(6, 3, 1), K = gaussian<double>(2, 3, 2);
+  const auto V = gaussian<double>(2, 4, 3), dO = gaussian<double>(6, 4, 4);
+  const auto y = flash(Q, K, V, causal<double>());
+  const Vector<double> dL = gaussian<double>(6, 1, 5);
+  const auto g = flash_vjp(Q, K, V, y, dO, causal<double>(), dL);
+  verify(g.Q.topRows(4).norm(), 0);
+  BOOST_TEST(g.Q.bottomRows(2).allFinite());
+  BOOST_TEST(g.V.row(0).norm() > 0);
+  const Matrix<double> none(0, 3), nothing(0, 4);
+  const auto no_keys = flash_vjp(Q, none, nothing, flash(Q, none, nothing), dO);
+  verify(no_keys.Q.norm(), 0);
+  const auto no_queries = flash_vjp(none, K, V, flash(none, K, V), nothing);
+  verify(no_queries.K.norm() + no_queries.V.norm(), 0);
+}
+// check the edges going back
+BOOST_AUTO_TEST_CASE(one_key_has_no_gradient) {
+  const auto Q = gaussian<double>(5, 3, 1), K = gaussian<double>(1, 3, 2);
+  const auto V = gaussian<double>(1, 4, 3), dO = gaussian<double>(5, 4, 4);
+  const auto g = flash_vjp(Q, K, V, flash(Q, K, V), dO);
+  verify(g.Q.norm() + g.K.norm(), 0);
+  const Matrix<quad> sum = lift<quad>(dO).colwise().sum();
+  verify(g.V, sum, 5 * 0x1p-53 * dO.cwiseAbs().colwise().sum());
+}
+BOOST_AUTO_TEST_CASE(gradients_scale_with_cotangents) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Dice roll{seed};
+    const auto c = plain_case<float>(roll, 10 * seed);
+    const auto y = flash(c.Q, c.K, c.V, c.plain);
+    const Matrix<float> dO = 8 * c.dO;
+    const Vector<float> dL = 8 * c.dL;
+    const auto g = flash_vjp(c.Q, c.K, c.V, y, c.dO, c.plain, c.dL);
+    const auto h = flash_vjp(c.Q, c.K, c.V, y, dO, c.plain, dL);
+    verify(distance(h.Q, 8 * g.Q), 0);
+    verify(distance(h.K, 8 * g.K), 0);
+    verify(distance(h.V, 8 * g.V), 0);
+  }
+}
+// check the edges going back
+BOOST_AUTO_TEST_CASE(nan_stays_in_its_row_going_back) {
+  Matrix<float> Q = gaussian<float>(9, 3, 1);
+  const auto K = gaussian<float>(12, 3, 2), V = gaussian<float>(12, 2, 3);
+  const auto dO = gaussian<float>(9, 2, 4);
+  const auto clean = flash_vjp(Q, K, V, flash(Q, K, V), dO);
+  Q(4, 1) = float(NaN);
+  const auto g = flash_vjp(Q, K, V, flash(Q, K, V), dO);
+  for (Index i = 0; i < 9; ++i)
+    if (i == 4) BOOST_TEST(std::isnan(g.Q(i, 0)));
+    else verify(distance(g.Q.row(i), clean.Q.row(i)), 0);
+}
+BOOST_AUTO_TEST_CASE(property_of_all_gradients) {
+  for_all([] {
+    check_backward(random_case<double>(std::uint64_t(draw(1, 1000000000))));
+    check_backward(random_case<float>(std::uint64_t(draw(1, 1000000000))));
+  });
+}
+// check the edges going back
+BOOST_AUTO_TEST_CASE(refuses_bad_cotangents) {
+  const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), dO(2, 2);
+  const auto y = flash(Q, K, V);
+  BOOST_CHECK_EXCEPTION(flash_vjp(Q, K, V, y, dO), std::invalid_argument,
+                        says("dO is 2x2, expected 3x2"));
+  BOOST_CHECK_EXCEPTION(
+      flash_vjp(Q, K, V, y, Matrix<double>(3, 2), {}, Vector<double>(2)),
+      std::invalid_argument, says("dlogZ has 2 entries, expected 3"));
+}
+BOOST_AUTO_TEST_SUITE_END()

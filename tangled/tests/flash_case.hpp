@@ -1,0 +1,402 @@
+// tests/flash_case.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#pragma once
+#include "attn/flash.hpp"
+#include "attn/random.hpp"
+#include "attn/rounding.hpp"
+#include "verify.hpp"
+
+namespace attn {
+// name infinity and NaN
+const double inf = std::numeric_limits<double>::infinity();
+const double NaN = std::numeric_limits<double>::quiet_NaN();
+// bound the rounding of a merged row
+/// Bound on the error of the output of a row of scores, by a tree of D
+/// mergers over blocks of b keys in arithmetic S (thm. online-rounding).
+template <class S>
+RowVector<double> merged_bound(const RowVector<S>& scores,
+                               const Matrix<S>& V, Index b, Index D) {
+  const RowVector<double> s = lift<double>(scores);
+  const double m = s.size() > 0 ? s.maxCoeff() : -inf;
+  if (m == -inf) return RowVector<double>::Zero(V.cols());
+  const double u = 1.01 * unit_roundoff<S>();
+  RowVector<double> A(s.size()), r(s.size());
+  for (Index j = 0; j < s.size(); ++j) {
+    A(j) = std::exp(s(j) - m);
+    r(j) = A(j) > 0 ? u * (m - s(j) + double(b + 3 + 4 * D)) : 0;
+  }
+  A /= A.sum();
+  const RowVector<double> w = A.array() * (r.array() + A.dot(r));
+  return w * lift<double>(V).cwiseAbs();
+}
+// draw a random case
+template <class T>
+struct Case {
+  Matrix<T> Q, K, V, bias, dO;
+  Vector<T> dL;
+  Matrix<bool> keep;
+  FlashRule<T> plain{};
+  bool biased = false, masked = false;
+  FlashRule<T> rule() const {
+    FlashRule<T> r = plain;
+    if (biased) r.bias = &bias;
+    if (masked) r.keep = &keep, r.keep_q = 3, r.keep_k = 4;
+    return r;
+  }
+  double away(Index i, Index j) const {
+    const Index n = plain.queries.value_or(Q.rows());
+    const Index m = plain.keys.value_or(K.rows());
+    return std::abs(double(i + plain.offset.value_or(m - n) - j));
+  }
+};
+// draw a random case
+struct Dice {
+  std::uint64_t k;
+  Index operator()(Index n) {
+    k = k * 6364136223846793005u + 1442695040888963407u;
+    return Index((k >> 33) % std::uint64_t(n));
+  }
+};
+// draw a random case
+template <class T>
+Case<T> plain_case(Dice& roll, std::uint64_t seed) {
+  const Index n = roll(30), m = roll(40), d = 1 + roll(12), e = roll(11);
+  const T wide = roll(5) == 0 ? T(4) : T(1);
+  Case<T> c{wide * gaussian<T>(n, d, seed), gaussian<T>(m, d, seed + 1),
+            gaussian<T>(m, e, seed + 2),    gaussian<T>(n, m, seed + 3),
+            gaussian<T>(n, e, seed + 4),    gaussian<T>(n, 1, seed + 5),
+            Matrix<bool>(n / 3 + 1, m / 4 + 1)};
+  for (Index i = 0; i < c.keep.size(); ++i) c.keep.data()[i] = roll(3) > 0;
+  for (Index i = 0; i < c.bias.size(); ++i)
+    if (roll(9) == 0) c.bias.data()[i] = -T(inf);
+  c.plain.key_block = 1 + roll(9);
+  c.plain.groups = 1 + roll(3);
+  return c;
+}
+// draw a random case
+template <class T>
+Case<T> random_case(std::uint64_t seed) {
+  Dice roll{seed};
+  Case<T> c = plain_case<T>(roll, 10 * seed);
+  FlashRule<T>& r = c.plain;
+  if (roll(2)) r.right = roll(4) * roll(4);
+  if (roll(3) == 0) r.left = roll(9);
+  if (roll(3) == 0) r.offset = roll(20) - 10;
+  if (roll(4) == 0) r.scale = T(0.375);
+  if (roll(4) == 0) r.softcap = T(1.5);
+  if (roll(4) == 0) r.slope = T(0.25);
+  if (roll(3) == 0) r.sink = T(0.5);
+  if (roll(5) == 0) r.queries = roll(c.Q.rows() + 1);
+  if (roll(5) == 0) r.keys = roll(c.K.rows() + 1);
+  c.biased = roll(4) == 0;
+  c.masked = roll(4) == 0;
+  return c;
+}
+// name the variants one by one
+const auto with_causal = [](auto& c, Dice&) { c.plain.right = 0; };
+const auto with_offset = [](auto& c, Dice& roll) {
+  c.plain.right = roll(5), c.plain.offset = roll(30) - 15;
+};
+const auto with_window = [](auto& c, Dice& roll) {
+  c.plain.left = roll(7), c.plain.right = roll(7);
+};
+const auto with_blocks = [](auto& c, Dice&) { c.masked = true; };
+const auto with_bias = [](auto& c, Dice&) { c.biased = true; };
+const auto with_slope = [](auto& c, Dice& roll) {
+  c.plain.slope = 0.125f * float(1 + roll(8));
+};
+const auto with_softcap = [](auto& c, Dice& roll) {
+  c.plain.softcap = 0.5f + float(roll(4));
+};
+const auto with_sink = [](auto& c, Dice& roll) {
+  c.plain.sink = float(roll(9)) - 4;
+};
+// name the variants one by one
+const auto with_lengths = [](auto& c, Dice& roll) {
+  c.plain.queries = roll(c.Q.rows() + 1);
+  c.plain.keys = roll(c.K.rows() + 1);
+};
+const auto with_scale = [](auto& c, Dice&) { c.plain.scale = -0.75f; };
+const auto with_tiny_tiles = [](auto& c, Dice&) {
+  c.plain.key_block = c.plain.groups = 1, c.plain.left = 3;
+};
+const auto resize = [](auto& c, Index n, Index m) {
+  c.Q.conservativeResize(n, c.Q.cols());
+  c.dO.conservativeResize(n, c.dO.cols());
+  c.dL.conservativeResize(n);
+  c.K.conservativeResize(m, c.K.cols());
+  c.V.conservativeResize(m, c.V.cols());
+  c.bias.conservativeResize(n, m);
+};
+// name the variants one by one
+const auto with_one_query = [](auto& c, Dice&) {
+  resize(c, std::min<Index>(1, c.Q.rows()), c.K.rows());
+};
+const auto with_one_key = [](auto& c, Dice&) {
+  resize(c, c.Q.rows(), std::min<Index>(1, c.K.rows()));
+};
+const auto with_empty_rows = [](auto& c, Dice& roll) {
+  resize(c, c.Q.rows(), std::min(c.K.rows(), c.Q.rows() / 2));
+  c.plain.right = 0, c.biased = roll(2) == 0;
+};
+// name the variants one by one
+const auto with_sharp_rows = [](auto& c, Dice& roll) {
+  c.plain.scale = float(1 + roll(9));
+};
+const auto with_wide_features = [](auto& c, Dice& roll) {
+  using T = typename std::decay_t<decltype(c.Q)>::Scalar;
+  const Index d = 33 + roll(40), e = 33 + roll(40);
+  c.Q = T(0.25) * gaussian<T>(c.Q.rows(), d, 1);
+  c.K = gaussian<T>(c.K.rows(), d, 2), c.V = gaussian<T>(c.K.rows(), e, 3);
+  c.dO = gaussian<T>(c.Q.rows(), e, 4);
+};
+// write attention by definition in quad
+template <class T>
+bool meets(const Case<T>& c, Index i, Index j) {
+  const FlashRule<T> r = c.rule();
+  const Index n = r.queries.value_or(c.Q.rows());
+  const Index m = r.keys.value_or(c.K.rows());
+  const Index at = i + r.offset.value_or(m - n);
+  return i < n && j < m && (!r.left || j >= at - *r.left) &&
+         (!r.right || j <= at + *r.right) &&
+         (!r.keep || c.keep(i / 3, j / 4)) &&
+         (!r.bias || c.bias(i, j) > -T(inf));
+}
+
+/// Everything that attention computes, and what the bounds need.
+struct Truth {
+  Matrix<quad> X, S, A, O, dS, dX, dQ, dK, dV;
+  Vector<quad> L, A_sink, D;
+  quad dsink = 0, scale = 0;
+};
+// write attention by definition in quad
+template <class T>
+Truth forward_truth(const Case<T>& c) {
+  const FlashRule<T> r = c.rule();
+  const Index n = c.Q.rows(), m = c.K.rows();
+  const auto Q = lift<quad>(c.Q), K = lift<quad>(c.K), V = lift<quad>(c.V);
+  Truth t;
+  t.scale = r.scale ? quad(*r.scale) : quad(1) / sqrt(quad(c.Q.cols()));
+  t.X = t.scale * times(Q, K.transpose());
+  t.S = t.X, t.A = Matrix<quad>::Zero(n, m);
+  t.L = t.A_sink = Vector<quad>::Constant(n, quad(-inf));
+  for (Index i = 0; i < n; ++i) {
+    const bool used = i < r.queries.value_or(n);
+    quad Z = used && r.sink ? exp(quad(*r.sink)) : quad(0);
+    for (Index j = 0; j < m; ++j)
+      // finish one score in quad
+      {
+        quad& s = t.S(i, j);
+        if (r.softcap) {
+          const quad y = exp(2 * s / quad(*r.softcap));
+          s = quad(*r.softcap) * (y - quad(1)) / (y + quad(1));
+        }
+        const Index at = i + r.offset.value_or(r.keys.value_or(m) -
+                                               r.queries.value_or(n));
+        if (meets(c, i, j)) {
+          if (r.bias) s += quad(c.bias(i, j));
+          s -= quad(r.slope) * abs(quad(at - j));
+          Z += t.A(i, j) = exp(s);
+        } else {
+          s = quad(-inf);
+        }
+      }
+    if (Z == quad(0)) { t.A_sink(i) = 0; continue; }
+    for (Index j = 0; j < m; ++j) t.A(i, j) /= Z;
+    t.L(i) = log(Z);
+    t.A_sink(i) = r.sink ? exp(quad(*r.sink)) / Z : quad(0);
+  }
+  t.O = times(t.A, V);
+  return t;
+}
+// evaluate the bounds of flash attention
+template <class T>
+struct Bounds {
+  double u = 1.01 * unit_roundoff<T>(), b, D;
+  double tiny = 100 * to_double(std::numeric_limits<T>::min());
+  Matrix<double> S, A, O, delta, r;
+  Vector<double> L, dL;  // logZ and the bound on its error
+  Matrix<double> dO_bound;
+
+  Bounds(const Case<T>& c, const Truth& t)
+      : b(double(std::min(c.plain.key_block, c.K.rows()))),
+        D(double(c.K.rows() / c.plain.key_block + 2)),
+        S(lift<double>(t.S)), A(lift<double>(t.A)), O(lift<double>(t.O)),
+        delta(S.rows(), S.cols()), r(delta), L(lift<double>(t.L)), dL(L) {
+    for (Index i = 0; i < S.rows(); ++i) row(c, t, i);
+    const Matrix<double> mean = A.cwiseProduct(r).rowwise().sum();
+    const Matrix<double> R = r + mean.replicate(1, S.cols());
+    dO_bound = A.cwiseProduct(R) * lift<double>(c.V).cwiseAbs();
+    dO_bound.array() += tiny;
+  }
+  void row(const Case<T>& c, const Truth& t, Index i);
+};
+// evaluate the bounds of flash attention
+/// Sum over a of |Q(i,a) K(j,a)|.
+template <class T>
+double size_of_score(const Case<T>& c, Index i, Index j) {
+  double sum = 0;
+  for (Index a = 0; a < c.Q.cols(); ++a)
+    sum += std::abs(to_double(c.Q(i, a)) * to_double(c.K(j, a)));
+  return sum;
+}
+// evaluate the bounds of flash attention
+template <class T>
+void Bounds<T>::row(const Case<T>& c, const Truth& t, Index i) {
+  const FlashRule<T> rule = c.rule();
+  const double d = double(c.Q.cols()), scale = to_double(t.scale);
+  const double sink = rule.sink ? to_double(*rule.sink) : -inf;
+  double m = sink;
+  for (Index j = 0; j < S.cols(); ++j) m = std::max(m, S(i, j));
+  dL(i) = u * (3 * std::abs(m) + 3 * std::abs(L(i)) + 3 + b + 6 * (D + 1));
+  for (Index j = 0; j < S.cols(); ++j) {
+    delta(i, j) = r(i, j) = 0;
+    if (S(i, j) == -inf) continue;
+    const double size = std::abs(scale) * size_of_score(c, i, j);
+    delta(i, j) = u * ((d + 4) * size + 3 * std::abs(S(i, j)));
+    if (rule.softcap) delta(i, j) += u * 6 * to_double(*rule.softcap);
+    if (rule.bias)
+      delta(i, j) += 4 * u * std::abs(to_double(c.bias(i, j)));
+    delta(i, j) += 5 * u * to_double(rule.slope) * c.away(i, j);
+    r(i, j) = delta(i, j) + u * (m - S(i, j) + b + 3 + 6 * (D + 1));
+    dL(i) += A(i, j) * r(i, j);
+  }
+  if (rule.sink) dL(i) += u * (m - sink + std::abs(sink));
+  if (L(i) == -inf) dL(i) = 0;
+}
+// write attention backwards in quad
+template <class T>
+void backward_truth(const Case<T>& c, Truth& t) {
+  const FlashRule<T> r = c.rule();
+  const auto dO = lift<quad>(c.dO), V = lift<quad>(c.V);
+  const auto dL = lift<quad>(c.dL);
+  const Matrix<quad> dA = times(dO, V.transpose());
+  const Index n = t.S.rows(), m = t.S.cols();
+  t.D = dO.cwiseProduct(t.O).rowwise().sum();
+  t.dS = t.dX = Matrix<quad>::Zero(n, m);
+  for (Index i = 0; i < n; ++i) {
+    if (t.L(i) == quad(-inf)) continue;
+    t.dsink += t.A_sink(i) * (dL(i) - t.D(i));
+    // fix the gauge in quad
+    Index top = 0;
+    for (Index j = 1; j < m; ++j)
+      if (t.A(i, top) < t.A(i, j)) top = j;
+    const quad g = m > 0 ? dA(i, top) : quad(0);
+    quad mean = -g * t.A_sink(i);
+    for (Index j = 0; j < m; ++j) mean += t.A(i, j) * (dA(i, j) - g);
+    for (Index j = 0; j < m; ++j) {
+      t.dS(i, j) = t.A(i, j) * (dA(i, j) - g - mean + dL(i));
+      const quad y = r.softcap ? exp(2 * t.X(i, j) / quad(*r.softcap))
+                               : quad(1);
+      t.dX(i, j) = t.dS(i, j) * 4 * y / ((y + quad(1)) * (y + quad(1)));
+    }
+  }
+  t.dV = times(t.A.transpose(), dO);
+  t.dQ = t.scale * times(t.dX, lift<quad>(c.K));
+  t.dK = t.scale * times(t.dX.transpose(), lift<quad>(c.Q));
+}
+// evaluate the bounds going back
+template <class T>
+struct BackBounds {
+  Matrix<double> dS, dX, dQ, dK, dV;
+  double dsink = 0;
+  BackBounds(const Case<T>& c, const Truth& t, const Bounds<T>& f);
+
+ private:
+  void row(const Case<T>& c, const Truth& t, const Bounds<T>& f, Index i,
+           Matrix<double>& rho);
+};
+template <class T>
+BackBounds<T>::BackBounds(const Case<T>& c, const Truth& t,
+                          const Bounds<T>& f)
+    : dS(f.S.rows(), f.S.cols()), dX(dS) {
+  const double u = f.u, n = double(dS.rows()), m = double(dS.cols());
+  Matrix<double> rho = Matrix<double>::Zero(dS.rows(), dS.cols());
+  dS.setZero(), dX.setZero();
+  for (Index i = 0; i < dS.rows(); ++i)
+    if (f.L(i) != -inf) row(c, t, f, i, rho);
+  const double scale = std::abs(to_double(t.scale));
+  const Matrix<double> X = lift<double>(t.dX).cwiseAbs();
+  const Matrix<double> AV = f.A.array() * (rho.array() + u * (n + 2));
+  // bound the products going back
+  dV = AV.transpose() * lift<double>(c.dO).cwiseAbs();
+  dQ = scale * ((dX + u * (m + 5) * X) * lift<double>(c.K).cwiseAbs());
+  dK = scale * ((dX + u * (n + 5) * X).transpose() *
+                lift<double>(c.Q).cwiseAbs());
+  for (auto* b : {&dV, &dQ, &dK, &dS}) b->array() += f.tiny;
+}
+// evaluate the bounds going back
+template <class T>
+void BackBounds<T>::row(const Case<T>& c, const Truth& t,
+                        const Bounds<T>& f, Index i, Matrix<double>& rho) {
+  const double u = f.u, e = double(c.V.cols()), L = f.L(i);
+  const RowVector<double> dO = lift<double>(c.dO.row(i));
+  const RowVector<double> size = dO.cwiseAbs();
+  const double D = to_double(t.D(i)), dL = double(c.dL(i));
+  const double error_D =
+      size.dot(f.dO_bound.row(i)) + u * (e + 2) * size.dot(
+          f.O.row(i).cwiseAbs()) + 2 * u * (std::abs(D) + std::abs(dL));
+  double rest = 0, sum = 0;
+  Index star = -1;
+  for (Index j = 0; j < dS.cols(); ++j) {
+    if (f.S(i, j) == -inf) continue;
+    rho(i, j) = f.delta(i, j) + f.dL(i) +
+                u * (std::abs(f.S(i, j) - L) + 2 * std::abs(L) + 4);
+    // bound one cotangent
+    const RowVector<double> V = lift<double>(c.V.row(j));
+    const double A = f.A(i, j), dA = dO.dot(V), y = dA - D + dL;
+    dS(i, j) = A * (std::abs(y) * (rho(i, j) + 3 * u) + error_D +
+                    u * (e + 2) * size.dot(V.cwiseAbs()) + u * std::abs(dA));
+    if (A > 0.74) star = j;
+    else rest += dS(i, j), sum += to_double(abs(t.dS(i, j)));
+  }
+  // bound the sink and the dominant key
+  if (c.plain.sink) {
+    const double A = to_double(t.A_sink(i)), y = std::abs(dL - D);
+    const double r = u * (4 + std::abs(double(*c.plain.sink)) +
+                          2 * std::abs(L)) + f.dL(i);
+    const double error = A * (y * (r + 3 * u) + error_D);
+    dsink += error + u * double(dS.rows()) * A * y + f.tiny;
+    rest += error, sum += A * y;
+  }
+  if (star >= 0) {
+    const double missing =
+        rest + u * std::abs(dL) + u * double(dS.cols() + 3) * sum;
+    const bool sure = f.A(i, star) > 0.76;
+    dS(i, star) = sure ? missing : std::max(dS(i, star), missing);
+  }
+  for (Index j = 0; j < dS.cols(); ++j) {
+    const double s = to_double(abs(t.dS(i, j)));
+    dX(i, j) = dS(i, j) + u * s;
+    if (c.plain.softcap)
+      dX(i, j) += s * (11 * u + 2 * f.delta(i, j) / double(*c.plain.softcap));
+  }
+}
+// check one case forward
+template <class T>
+void check_forward(const Case<T>& c) {
+  const Truth t = forward_truth(c);
+  const Bounds<T> bound(c, t);
+  const auto y = flash(c.Q, c.K, c.V, c.rule());
+  verify(y.O, t.O, bound.dO_bound);
+  for (Index i = 0; i < y.logZ.size(); ++i)
+    if (t.L(i) == quad(-inf)) BOOST_TEST(y.logZ(i) == -T(inf));
+    else verify(distance(y.logZ(i), t.L(i)), bound.dL(i));
+}
+// check one case backward
+template <class T>
+FlashGradient<T> check_backward(const Case<T>& c) {
+  Truth t = forward_truth(c);
+  backward_truth(c, t);
+  const Bounds<T> f(c, t);
+  const BackBounds<T> bound(c, t, f);
+  const auto y = flash(c.Q, c.K, c.V, c.rule());
+  const auto g = flash_vjp(c.Q, c.K, c.V, y, c.dO, c.rule(), c.dL);
+  verify(g.Q, t.dQ, bound.dQ);
+  verify(g.K, t.dK, bound.dK);
+  verify(g.V, t.dV, bound.dV);
+  if (c.biased) verify(g.bias, t.dS, bound.dS);
+  if (c.plain.sink)
+    verify(distance(g.sink, t.dsink), bound.dsink + f.tiny);
+  return g;
+}
+}  // namespace attn

@@ -1,0 +1,315 @@
+// tests/flash_heads_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/multihead.hpp"
+#include "attn/softmax.hpp"
+#include "flash_case.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(flash)
+using attn::flash;
+// check heads side by side
+BOOST_AUTO_TEST_CASE(heads_side_by_side) {
+  const Index H = 4, kv = 2, d = 5, e = 3, n = 19;
+  const auto Q = gaussian<double>(n, H * d, 1);
+  const auto K = gaussian<double>(n, kv * d, 2);
+  const auto V = gaussian<double>(n, kv * e, 3);
+  const auto dO = gaussian<double>(n, H * e, 4);
+  const FlashHeads<double> many{
+      H, kv, causal<double>(), {0.5, 0.25, 0.1, 0}, {0, 1, -1, 2}};
+  const auto y = flash(Q, K, V, many);
+  const auto g = flash_vjp(Q, K, V, y, dO, many);
+  Matrix<double> dK = Matrix<double>::Zero(n, kv * d), size = dK;
+  for (Index h = 0; h < H; ++h) {
+    // compare one head with the whole
+    const Matrix<double> q = Q.middleCols(h * d, d);
+    const Matrix<double> k = K.middleCols(h / 2 * d, d);
+    const Matrix<double> v = V.middleCols(h / 2 * e, e);
+    const auto one = flash(q, k, v, many.rule_of(h));
+    verify((one.O - y.O.middleCols(h * e, e)).norm(), 0);
+    verify((one.logZ.transpose() - y.logZ.row(h)).norm(), 0);
+    const auto back = flash_vjp<double>(q, k, v, one, dO.middleCols(h * e, e),
+                                        many.rule_of(h));
+    verify((back.Q - g.Q.middleCols(h * d, d)).norm(), 0);
+    verify(std::abs(back.sink - g.sinks[std::size_t(h)]), 0);
+    dK.middleCols(h / 2 * d, d) += back.K;
+    size.middleCols(h / 2 * d, d).array() += back.K.cwiseAbs().maxCoeff();
+  }
+  verify(g.K, dK, 0x1p-53 * double(n + 8) * 8 * size);
+}
+// check heads side by side
+MultiHead<quad> selecting(Index H, Index kv, Index d, Index e) {
+  const auto part = [](Index rows, Index first, Index n) {
+    Matrix<quad> W = Matrix<quad>::Zero(rows, n);
+    for (Index a = 0; a < n; ++a) W(first + a, a) = 1;
+    return W;
+  };
+  MultiHead<quad> m;
+  m.heads = H, m.kv_heads = kv;
+  m.W_Q = part(H * d, 0, H * d);
+  m.W_K = part(kv * (d + e), 0, kv * d);
+  m.W_V = part(kv * (d + e), kv * d, kv * e);
+  m.W_O = part(H * e, 0, H * e);
+  return m;
+}
+// check heads side by side
+void check_grouped(Index kv, bool causal) {
+  const Index H = 6, d = 4, e = 3, n = 9, m = 11;
+  const auto Q = gaussian<double>(n, H * d, 1);
+  const auto K = gaussian<double>(m, kv * d, 2);
+  const auto V = gaussian<double>(m, kv * e, 3);
+  Matrix<quad> context(m, kv * (d + e));
+  context << lift<quad>(K), lift<quad>(V);
+  const Matrix<quad> truth =
+      attend(selecting(H, kv, d, e), Matrix<quad>(lift<quad>(Q)), context,
+             causal ? causal_bias<quad>(n, m) : Matrix<quad>());
+  FlashHeads<double> many{H, kv};
+  if (causal) many.rule.right = 0;
+  const auto y = flash(Q, K, V, many);
+  for (Index h = 0; h < H; ++h) {
+    const Index g = h / (H / kv);
+    const Case<double> c{Q.middleCols(h * d, d), K.middleCols(g * d, d),
+                         V.middleCols(g * e, e), {}, {}, {}, {}, many.rule};
+    const Bounds<double> bound(c, forward_truth(c));
+    verify(y.O.middleCols(h * e, e), truth.middleCols(h * e, e),
+           bound.dO_bound);
+  }
+}
+// check heads side by side
+BOOST_AUTO_TEST_CASE(grouped_heads_of_the_equations) {
+  for (const Index kv : {1, 2, 3, 6}) check_grouped(kv, false);
+}
+BOOST_AUTO_TEST_CASE(grouped_causal_heads_of_the_equations) {
+  for (const Index kv : {1, 2, 3, 6}) check_grouped(kv, true);
+}
+// check heads side by side
+BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
+  const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
+  BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
+                        std::invalid_argument, says("4 heads on 3"));
+  BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{2, 2, {}, {1.0}}),
+                        std::invalid_argument, says("1 slopes or sinks"));
+  const Matrix<double> wide(5, 8);
+  BOOST_CHECK_EXCEPTION(flash(Q, wide, V, FlashHeads<double>{4, 2}),
+                        std::invalid_argument, says("Q is 3x2 but K is 5x4"));
+}
+// check decoding from pages
+BOOST_AUTO_TEST_CASE(decode_any_pages) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Dice roll{seed};
+    const Index n = 1 + roll(600), d = 1 + roll(9), e = roll(7);
+    const auto K = gaussian<float>(n, d, seed);
+    const auto V = gaussian<float>(n, e, seed + 1);
+    const RowVector<float> q = 2 * gaussian<float>(1, d, seed + 2);
+    std::vector<Page<float>> pages;
+    for (Index j = 0; j < n;) {
+      const Index b = std::min(n - j, roll(90));
+      pages.push_back({view_in<float>(K.middleRows(j, b)),
+                       view_in<float>(V.middleRows(j, b))});
+      j += b;
+    }
+    const auto y = decode<float>(q, pages);
+    Case<float> c{q, K, V, {}, {}, {}, {}};
+    c.plain.key_block = 1;
+    const Truth t = forward_truth(c);
+    const Bounds<float> bound(c, t);
+    verify(y.output(), t.O, bound.dO_bound);
+    verify(distance(quad(y.logZ()), t.L(0)), bound.dL(0));
+  }
+}
+// check decoding from pages
+template <class T>
+std::vector<Page<T>> paged(const Matrix<T>& K, const Matrix<T>& V, Index b) {
+  std::vector<Page<T>> pages;
+  for (Index j = 0; j < K.rows(); j += b) {
+    const Index n = std::min(b, K.rows() - j);
+    pages.push_back({view_in<T>(K.middleRows(j, n)),
+                     view_in<T>(V.middleRows(j, n))});
+  }
+  return pages;
+}
+// check decoding from pages
+BOOST_AUTO_TEST_CASE(decode_pages_in_any_order) {
+  const Index n = 500, d = 6, e = 5;
+  Case<double> c{gaussian<double>(1, d, 1), gaussian<double>(n, d, 2),
+                 gaussian<double>(n, e, 3), {}, {}, {}, {}};
+  c.plain.key_block = 1, c.plain.scale = 1.25;
+  const RowVector<double> q = c.Q.row(0);
+  const Truth t = forward_truth(c);
+  const Bounds<double> bound(c, t);
+  for (const Index b : {1, 7, 128, 500}) {
+    const auto parts = paged(c.K, c.V, b);
+    const std::vector<Page<double>> pages(parts.rbegin(), parts.rend());
+    const auto y = decode<double>(q, pages, 1.25);
+    verify(y.output(), t.O, bound.dO_bound);
+    verify(distance(y.logZ(), t.L(0)), bound.dL(0));
+  }
+}
+// check decoding from pages
+BOOST_AUTO_TEST_CASE(decode_is_flash) {
+  const Index n = 9001, d = 8;
+  Case<float> c{gaussian<float>(1, d, 1), gaussian<float>(n, d, 2),
+                gaussian<float>(n, d, 3), {}, {}, {}, {}};
+  const RowVector<float> q = c.Q.row(0);
+  const auto y = decode<float>(q, paged(c.K, c.V, n));
+  const auto z = flash(c.Q, c.K, c.V);
+  const Bounds<float> bound(c, forward_truth(c));
+  verify(y.output(), lift<quad>(z.O), 2 * bound.dO_bound);
+  verify(distance(y.logZ(), z.logZ(0)), 2 * bound.dL(0));
+}
+BOOST_AUTO_TEST_CASE(decode_of_single_keys) {
+  Matrix<float> K = gaussian<float>(300, 3, 1), V = gaussian<float>(300, 2, 2);
+  const RowVector<float> q = gaussian<float>(1, 3, 3);
+  const Matrix<float> k = K.topRows(1), v = V.topRows(1);
+  const auto one = decode<float>(q, paged(k, v, 1));
+  verify(distance(one.output(), V.row(0)), 0);
+  K(150, 1) = float(NaN);
+  const auto y = decode<float>(q, paged(K, V, 64));
+  BOOST_TEST(std::isnan(y.output()(0)));
+  BOOST_TEST(std::isnan(y.logZ()));
+}
+// check decoding from pages
+BOOST_AUTO_TEST_CASE(decode_edges) {
+  const Matrix<float> none(0, 4), K = gaussian<float>(3, 4, 1);
+  const RowVector<float> q = gaussian<float>(1, 4, 2);
+  const auto nothing = view_in<float>(none), keys = view_in<float>(K);
+  const std::vector<Page<float>> empty{{nothing, nothing}};
+  verify(decode<float>(q, empty).output().norm(), 0);
+  BOOST_TEST(decode<float>(q, empty).logZ() == -float(inf));
+  const std::vector<Page<float>> odd{{keys, nothing}};
+  BOOST_CHECK_EXCEPTION(decode<float>(q, odd), std::invalid_argument,
+                        says("a page has K 3x4 and V 0x4"));
+  BOOST_CHECK_EXCEPTION(decode<float>(q, {}), std::invalid_argument,
+                        says("decode: no pages"));
+}
+// check errata of flash attention
+BOOST_AUTO_TEST_CASE(unguarded_recurrence) {
+  int lost = 0;
+  for (Index i = 0; i < 12; ++i) {
+    RowVector<double> s = gaussian<double>(1, 8, std::uint64_t(i) + 1);
+    if (i % 3 != 0) s.head(4).setConstant(-inf);
+    double m = -inf, l = 0;
+    for (Index j = 0; j < 8; j += 4) {
+      const double top = std::max(m, s.segment(j, 4).maxCoeff());
+      l = l * std::exp(m - top) + (s.segment(j, 4).array() - top).exp().sum();
+      m = top;
+    }
+    lost += std::isnan(l);
+    const Matrix<double> V = Matrix<double>::Ones(8, 1);
+    const double ours = online_row(s, V, 4).output()(0);
+    verify(std::abs(ours - 1), 0);
+  }
+  fact("lost", lost);
+  refute(lost, 8);
+}
+// check errata of flash attention
+BOOST_AUTO_TEST_CASE(output_alone_is_not_enough) {
+  Dice roll{3};
+  Case<double> c = plain_case<double>(roll, 40);
+  c.Q = gaussian<double>(6, 4, 1), c.K = gaussian<double>(8, 4, 2);
+  c.V = gaussian<double>(8, 3, 3), c.dO = gaussian<double>(6, 3, 4);
+  c.dL = Vector<double>::Zero(6);
+  const auto g = check_backward(c);
+  const Matrix<double> S = c.Q * c.K.transpose() / 2;
+  Matrix<double> dV(8, 3);
+  for (const Index j : {0, 4})
+    dV.middleRows(j, 4) = softmax(S.middleCols(j, 4)).transpose() * c.dO;
+  const double off = (dV - g.V).norm() / g.V.norm();
+  fact("off", off);
+  refute(off, 0.1);
+}
+// check errata of flash attention
+BOOST_AUTO_TEST_CASE(printed_pseudocode) {
+  const RowVector<double> s = gaussian<double>(1, 7, 1);
+  const Matrix<double> V = gaussian<double>(7, 2, 2);
+  const auto all = online_row(s, V, 4);
+  const auto full_blocks = block_state(s, V, 0, 4);
+  const double lost = (all.output() - full_blocks.output()).norm();
+  fact("lost", lost);
+  refute(lost, 0.1);
+  const double printed_l = -inf * 0.5 + all.l;
+  refute(std::isinf(printed_l) ? inf : 0.0, 1);
+  const Matrix<quad> A = softmax(RowVector<quad>(lift<quad>(s)));
+  verify(all.output(), times(A, lift<quad>(V)), merged_bound(s, V, 4, 2));
+}
+// check the answers of the flash chapter
+BOOST_AUTO_TEST_CASE(answer_ring) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Dice roll{seed};
+    Case<double> c = plain_case<double>(roll, 10 * seed);
+    const Index m = c.K.rows(), half = m / 2;
+    const auto a = flash(c.Q, c.K.topRows(half), c.V.topRows(half));
+    const auto b = flash(c.Q, c.K.bottomRows(m - half),
+                         c.V.bottomRows(m - half));
+    const Truth t = forward_truth(c);
+    c.plain.key_block = 1;
+    const Bounds<double> bound(c, t);
+    for (Index i = 0; i < c.Q.rows(); ++i) {
+      const auto x = merge(Online<double>{a.logZ(i), 1, a.O.row(i)},
+                           Online<double>{b.logZ(i), 1, b.O.row(i)});
+      verify(x.output(), t.O.row(i), 2 * bound.dO_bound.row(i));
+    }
+  }
+}
+// check the answers of the flash chapter
+struct WithEntropy { quad m, l, f; };
+WithEntropy unite(const WithEntropy& a, const WithEntropy& b) {
+  const quad m = a.m < b.m ? b.m : a.m;
+  const quad p = decay(a.m, m), q = decay(b.m, m);
+  const quad up_a = p == quad(0) ? quad(0) : quad(m - a.m);
+  const quad up_b = q == quad(0) ? quad(0) : quad(m - b.m);
+  return {m, p * a.l + q * b.l,
+          p * (a.f + up_a * a.l) + q * (b.f + up_b * b.l)};
+}
+BOOST_AUTO_TEST_CASE(answer_entropy) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index n = Index(1 + seed % 9);
+    const RowVector<quad> s = 3 * gaussian<quad>(1, n, seed);
+    WithEntropy x{quad(-inf), 0, 0};
+    for (Index j = 0; j < n; ++j) x = unite(x, {s(j), 1, 0});
+    // each of the two forms rounds a term at most 15 n + 30 times
+    const double H = to_double(gibbs_entropy(s)(0)), roundings = 15 * 9 + 30;
+    verify(distance(log(x.l) + x.f / x.l, gibbs_entropy(s)(0)),
+           2 * roundings * unit_roundoff<quad>() * (1 + H + std::log(9)));
+  }
+}
+// check the answers of the flash chapter
+BOOST_AUTO_TEST_CASE(answer_sentinel) {
+  const Matrix<double> Q{{1}}, K{{-20000}, {0}}, V{{1}, {2}};
+  Matrix<double> added{{0, -1e4}};
+  FlashRule<double> rule;
+  rule.bias = &added;
+  refute(flash(Q, K, V, rule).O(0) - 1, 0.5);
+  Matrix<bool> keep{{true, false}};
+  rule.bias = nullptr, rule.keep = &keep;
+  verify(std::abs(flash(Q, K, V, rule).O(0) - 1), 0);
+}
+// check the answers of the flash chapter
+BOOST_AUTO_TEST_CASE(answer_window) {
+  const Index group = lanes<double>, n = 8 * group, w = 5;
+  const auto Q = gaussian<double>(n, 3, 1);
+  Matrix<double> K = gaussian<double>(n, 3, 2), V = gaussian<double>(n, 3, 3);
+  auto rule = causal<double>();
+  rule.left = w, rule.groups = 1;
+  const auto y = flash(Q, K, V, rule);
+  const Index q = 4 * group;
+  for (Index j = 0; j < n; ++j)
+    if (j < q - w || j >= q + group) K.row(j).setConstant(NaN);
+  const auto z = flash(Q, K, V, rule);
+  verify((y.O - z.O).middleRows(q, group).norm(), 0);
+}
+// check the answers of the flash chapter
+BOOST_AUTO_TEST_CASE(answer_order) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index n = 200, b = 10;
+    RowVector<float> s = 2 * gaussian<float>(1, n, seed);
+    std::sort(s.data(), s.data() + n, std::greater<float>());
+    const Matrix<float> V = gaussian<float>(n, 1, seed + 9);
+    const Matrix<quad> A = softmax(RowVector<quad>(lift<quad>(s)));
+    const Index mergers = n / b / 4;  // those that count 1, by fours
+    verify(online_row(s, V, b).output(), times(A, lift<quad>(V)),
+           merged_bound(s, V, b, mergers));
+  }
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,125 @@
+// tests/flash_memory_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/flash.hpp"
+#include "attn/random.hpp"
+
+#include "allocations.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(flash)
+// check the count of transfers
+/// A fast memory of M numbers that evicts what was used least recently.
+struct Fast {
+  Index M, used = 0, moved = 0;
+  std::vector<std::pair<std::string, Index>> held{};  // last used last
+  void touch(const std::string& name, Index size) {
+    const auto at = std::find_if(held.begin(), held.end(), [&](auto& x) {
+      return x.first == name;
+    });
+    if (at != held.end()) held.erase(at);
+    else moved += size, used += size;
+    held.emplace_back(name, size);
+    while (used > M) used -= held.front().second, held.erase(held.begin());
+  }
+};
+// check the count of transfers
+Index transfers(Index n, Index m, const FlashRule<double>& rule, Index d,
+                Index e, Index M) {
+  const Matrix<double> Q(n, d), K(m, d), V(m, e);
+  Matrix<double> O(n, e);
+  const FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
+                            view_in<double>(V), view_out(O), nullptr, rule};
+  const Plan<double> plan("transfers", h);
+  Fast fast{M};
+  const Index sweep = rule.groups * lanes<double>;
+  for (Index q = 0; q < n; q += sweep)
+    visit_tiles(plan, q, std::min(q + sweep, n),
+                [&](Index g, Index j, Index b) {
+      const Index at = q + g * lanes<double>;
+      for (Index i = at; i < std::min(n, at + lanes<double>); ++i)
+        fast.touch("qo" + std::to_string(i), d + e);
+      for (Index k = j; k < j + b; ++k)
+        fast.touch("kv" + std::to_string(k), d + e);
+    });
+  return fast.moved;
+}
+// check the count of transfers
+BOOST_AUTO_TEST_CASE(counted_transfers) {
+  const Index d = 6, e = 3;
+  for (const Index n : {8, 24, 60})
+    for (const Index groups : {1, 2, 4})
+      for (const Index b : {1, 5}) {
+        FlashRule<double> rule;
+        rule.groups = groups, rule.key_block = b;
+        const Index B = groups * lanes<double>, m = n + 5;
+        const Index M = (B + 2 * b) * (d + e), sweeps = (n + B - 1) / B;
+        const Index moved = transfers(n, m, rule, d, e, M);
+        const Index formula = n * d + sweeps * m * (d + e) + n * e;
+        verify(double(std::max<Index>(0, moved - formula)), 0);
+        verify(double(formula - moved), double((sweeps - 1) * M));
+        if (groups == 1 && n == 60)
+          refute(4.0 * double(n * m), double(formula));
+      }
+}
+// check the count of transfers
+BOOST_AUTO_TEST_CASE(printed_traffic) {
+  fact("printed", 4096.0 * 4096 * 64 / 51200);
+  fact("compulsory", 4.0 * 4096 * 64);
+  refute(4.0 * 4096 * 64 - 4096.0 * 4096 * 64 / 51200, 4096.0 * 64);
+  const Index n = 256, lane = lanes<double>;
+  double keys[2], slack = 0;
+  for (const int k : {0, 1}) {
+    const Index d = 6 * (k + 1), groups = 4 / (k + 1), B = groups * lane;
+    FlashRule<double> rule;
+    rule.groups = groups, rule.key_block = 1;
+    const Index M = (4 * lane + 4) * 12, sweeps = n / B;
+    keys[k] = double(transfers(n, n, rule, d, d, M) - 2 * n * d);
+    slack += 4 * double(sweeps * M) / double(sweeps * n * 2 * d);
+  }
+  verify(std::abs(keys[1] / keys[0] - 4), slack);
+  refute(keys[1] / keys[0] - 2, 1);
+}
+// check that the workspace does not grow
+BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
+  auto rule = causal<float>();
+  rule.left = 8;
+  const Held small = held(1024, 64, rule), large = held(65536, 64, rule);
+  fact("forward", small.forward);
+  fact("both", small.both);
+  verify(double(std::abs(small.forward - large.forward)), 0);
+  verify(double(std::abs(small.both - large.both)), 0);
+  verify(double(std::abs(small.calls - large.calls)), 0);
+  verify(double(large.both), 1 << 20);
+  const double two_floats_a_row = 8.0 * (65536 - 1024);  // not: O(n)
+  refute(two_floats_a_row - double(large.both - small.both),
+         two_floats_a_row);
+  BOOST_TEST(small.forward > 0);
+}
+// check that the workspace does not grow
+BOOST_AUTO_TEST_CASE(workspace_at_every_length) {
+  auto rule = causal<float>();
+  rule.left = 8;
+  const Held first = held(512, 64, rule);
+  for (const Index n : {700, 1024, 3000, 8192, 20000}) {
+    const Held now = held(n, 64, rule);
+    verify(double(std::abs(now.forward - first.forward)), 0);
+    verify(double(std::abs(now.both - first.both)), 0);
+    verify(double(std::abs(now.calls - first.calls)), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
+  const Held small = held(300, 16, {}), large = held(2400, 16, {});
+  verify(double(std::abs(small.forward - large.forward)), 0);
+  verify(double(std::abs(small.both - large.both)), 0);
+}
+// check that the workspace does not grow
+BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
+  auto rule = causal<float>();
+  rule.softcap = 2.0f, rule.slope = 0.1f, rule.sink = 1.0f;
+  const Held small = held(100, 24, rule), large = held(300, 24, rule);
+  verify(double(std::abs(small.both - large.both)), 0);
+  verify(double(std::abs(small.calls - large.calls)), 0);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,241 @@
+// tests/flash_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/attention.hpp"
+#include "flash_case.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(flash)
+using attn::flash;
+// check that the truth is attention
+BOOST_AUTO_TEST_CASE(truth_is_attention) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Dice roll{seed};
+    Case<quad> c = plain_case<quad>(roll, 10 * seed);
+    if (c.K.rows() == 0) continue;
+    c.plain.key_block = c.K.rows();
+    const Truth t = forward_truth(c);
+    const Bounds<quad> bound(c, t);
+    const auto a = attention(c.Q, c.K, c.V);
+    verify(t.O, a.O, 2 * bound.dO_bound);
+    for (Index i = 0; i < t.L.size(); ++i)
+      verify(distance(t.L(i), a.logZ(i)), 2 * bound.dL(i));
+  }
+}
+// check flash attention against its bound
+template <class T>
+void check_plain() {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    Dice roll{seed};
+    check_forward(plain_case<T>(roll, 10 * seed));
+  }
+}
+BOOST_AUTO_TEST_CASE(forward_in_double) { check_plain<double>(); }
+BOOST_AUTO_TEST_CASE(forward_in_float) { check_plain<float>(); }
+BOOST_AUTO_TEST_CASE(all_variants_at_once) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    check_forward(random_case<double>(seed));
+    check_forward(random_case<float>(seed + 1000));
+  }
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(rows_without_keys) {
+  const auto Q = gaussian<double>(7, 3, 1), K = gaussian<double>(4, 3, 2);
+  const auto V = gaussian<double>(4, 2, 3);
+  auto rule = causal<double>();
+  auto y = flash(Q, K, V, rule);
+  verify(y.O.topRows(3).cwiseAbs().sum(), 0);
+  for (Index i = 0; i < 3; ++i) BOOST_TEST(y.logZ(i) == -inf);
+  verify(distance(y.O.row(3), V.row(0)), 0);
+  rule.sink = 2.5;
+  y = flash(Q, K, V, rule);
+  verify(y.O.topRows(3).cwiseAbs().sum(), 0);
+  verify(std::abs(y.logZ(1) - 2.5), 5 * 2.5 * 0x1p-53);
+  const Matrix<double> none(0, 3), no_values(0, 2);
+  BOOST_TEST(flash(none, K, V).O.rows() == 0);
+  y = flash(Q, none, no_values);
+  verify(y.O.cwiseAbs().sum(), 0);
+  BOOST_TEST(y.logZ(6) == -inf);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
+  const auto Q = gaussian<double>(3, 4, 1), K = gaussian<double>(8, 4, 2);
+  const auto V = gaussian<double>(8, 4, 3);
+  auto rule = causal<double>();
+  const auto end = flash(Q, K, V, rule);
+  rule.offset = 0;
+  const auto start = flash(Q, K, V, rule);
+  for (Index i = 0; i < 3; ++i) {
+    const auto a = flash(Q.row(i), K.topRows(i + 6), V.topRows(i + 6));
+    const auto b = flash(Q.row(i), K.topRows(i + 1), V.topRows(i + 1));
+    verify(distance(end.O.row(i), a.O), 0);
+    verify(distance(start.O.row(i), b.O), 0);
+  }
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
+  const auto Q = gaussian<float>(9, 3, 1);
+  Matrix<float> K = gaussian<float>(9, 3, 2), V = gaussian<float>(9, 2, 3);
+  auto rule = causal<float>();
+  const auto clean = flash(Q, K, V, rule);
+  K(5, 1) = V(5, 0) = V(6, 1) = float(NaN);
+  const auto y = flash(Q, K, V, rule);
+  verify((y.O.topRows(5) - clean.O.topRows(5)).cwiseAbs().maxCoeff(), 0);
+  for (Index i = 5; i < 9; ++i) BOOST_TEST(std::isnan(y.O(i, 0)));
+  BOOST_TEST(std::isnan(y.logZ(7)));
+  rule.keys = 5;
+  rule.right.reset();
+  const auto cut = flash(Q, K, V, rule);
+  BOOST_TEST(cut.O.allFinite());
+  const auto same = flash(Q, K.topRows(5), V.topRows(5));
+  verify((cut.O - same.O).cwiseAbs().maxCoeff(), 0);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(nan_stays_in_its_lane) {
+  Matrix<float> Q = gaussian<float>(5, 3, 1);
+  const auto K = gaussian<float>(9, 3, 2), V = gaussian<float>(9, 2, 3);
+  const auto clean = flash(Q, K, V);
+  Q(2, 0) = float(NaN);
+  const auto y = flash(Q, K, V);
+  for (Index i = 0; i < 5; ++i)
+    if (i == 2) BOOST_TEST(std::isnan(y.O(i, 0) + y.logZ(i)));
+    else verify((y.O.row(i) - clean.O.row(i)).norm(), 0);
+}
+BOOST_AUTO_TEST_CASE(bias_of_minus_infinity_forbids) {
+  const auto Q = gaussian<double>(4, 3, 1), K = gaussian<double>(6, 3, 2);
+  Matrix<double> V = gaussian<double>(6, 2, 3), B(4, 6);
+  B.setZero();
+  B.col(3).setConstant(-inf), B.row(1).setConstant(-inf);
+  V.row(3).setConstant(NaN);
+  FlashRule<double> rule;
+  rule.bias = &B;
+  const auto y = flash(Q, K, V, rule);
+  BOOST_TEST(y.O.allFinite());
+  verify(y.O.row(1).norm(), 0);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(skipped_blocks_are_not_visited) {
+  const auto Q = gaussian<float>(64, 4, 1);
+  Matrix<float> K = gaussian<float>(64, 4, 2), V = gaussian<float>(64, 4, 3);
+  Matrix<bool> keep = Matrix<bool>::Constant(4, 4, true);
+  keep.col(2).setConstant(false);
+  FlashRule<float> rule;
+  rule.keep = &keep, rule.keep_q = rule.keep_k = 16, rule.key_block = 16;
+  const auto before = flash(Q, K, V, rule);
+  K.middleRows(32, 16).setConstant(float(NaN));
+  V.middleRows(32, 16).setConstant(float(NaN));
+  const auto after = flash(Q, K, V, rule);
+  verify((before.O - after.O).cwiseAbs().maxCoeff(), 0);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(nan_stays_in_its_column) {
+  const auto Q = gaussian<float>(9, 3, 1), K = gaussian<float>(14, 3, 2);
+  Matrix<float> V = gaussian<float>(14, 4, 3);
+  const auto clean = flash(Q, K, V);
+  V(6, 2) = float(NaN), V(3, 1) = float(inf);
+  const auto y = flash(Q, K, V);
+  for (Index i = 0; i < 9; ++i) {
+    BOOST_TEST(std::isnan(y.O(i, 2)));
+    BOOST_TEST(std::isinf(y.O(i, 1)));
+  }
+  verify(distance(y.O.col(0), clean.O.col(0)), 0);
+  verify(distance(y.O.col(3), clean.O.col(3)), 0);
+}
+BOOST_AUTO_TEST_CASE(scores_near_the_largest_number) {
+  const Matrix<float> Q{{1}, {-1}}, K{{-3e38f}, {3e38f}, {0}};
+  const Matrix<float> V{{1}, {2}, {4}};
+  FlashRule<float> rule;
+  rule.scale = 0.5f;
+  const auto y = flash(Q, K, V, rule);
+  verify(distance(y.O, Matrix<float>{{2}, {1}}), 0);
+  rule.right = 0, rule.offset = 0;  // the first row sees one far key only
+  verify(distance(flash(Q, K, V, rule).O, Matrix<float>{{1}, {1}}), 0);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(ragged_heads_in_one_call) {
+  std::vector<Case<float>> cases;
+  for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+    Dice roll{seed};
+    cases.push_back(plain_case<float>(roll, seed));
+  }
+  std::vector<Matrix<float>> O;
+  for (const auto& c : cases)
+    O.push_back(Matrix<float>::Constant(c.Q.rows() + 1, c.V.cols() + 2, 7));
+  std::vector<FlashHead<float>> heads;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& c = cases[i];
+    heads.push_back({view_in<float>(c.Q), view_in<float>(c.K),
+                     view_in<float>(c.V),
+                     Out<float>(O[i].data() + 1, c.Q.rows(), c.V.cols(),
+                                Eigen::OuterStride<>(O[i].outerStride())),
+                     nullptr, c.plain});
+  }
+  flash_forward<float>(heads);
+  // compare ragged heads one by one
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& c = cases[i];
+    const Matrix<float> alone = flash(c.Q, c.K, c.V, c.plain).O;
+    const Index n = alone.rows(), d = alone.cols();
+    verify(distance(O[i].block(0, 1, n, d), alone), 0);
+    const Matrix<float> frame = Matrix<float>::Constant(n + 1, d + 2, 7);
+    O[i].block(0, 1, n, d).setConstant(7);
+    verify(distance(O[i], frame), 0);
+  }
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(no_heads_at_all) {
+  flash_forward<double>({});
+  flash_backward<double>({}, {});
+  verify(flash(Matrix<double>(0, 1), Matrix<double>(0, 1),
+               Matrix<double>(0, 0)).O.norm(), 0);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(large_scores) {
+  Matrix<double> Q = gaussian<double>(6, 4, 1), K = gaussian<double>(20, 4, 2);
+  Q.col(0).setConstant(200), K.col(0).array() = 100 + K.col(1).array();
+  const auto V = gaussian<double>(20, 3, 3);
+  const auto a = attention(lift<quad>(Q), lift<quad>(K), lift<quad>(V));
+  for (const Index b : {1, 3, 5, 12, 100}) {
+    FlashRule<double> rule;
+    rule.key_block = b;
+    const auto y = flash(Q, K, V, rule);
+    const double r = 0x1p-53 * (8 * 10500 + 20 + 6 * 22);
+    verify(y.O, a.O, Matrix<double>::Constant(
+        6, 3, 2 * r * V.cwiseAbs().maxCoeff()));
+  }
+}
+BOOST_AUTO_TEST_CASE(strides_and_expressions) {
+  const auto big = gaussian<float>(20, 30, 1);
+  const auto Q = big.block(1, 2, 7, 5), K = big.block(3, 8, 11, 5);
+  const auto V = big.block(4, 14, 11, 6);
+  const auto y = flash(Q, K, V);
+  const auto z = flash(Matrix<float>(Q), Matrix<float>(K), Matrix<float>(V));
+  const Eigen::MatrixXf columns = K;
+  verify((y.O - z.O).cwiseAbs().maxCoeff(), 0);
+  verify((flash(Q, columns, V).O - z.O).cwiseAbs().maxCoeff(), 0);
+  verify((flash(2 * Q - Q, K, V).O - z.O).cwiseAbs().maxCoeff(), 0);
+}
+// check the edges of flash attention
+BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
+  const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), B(3, 4);
+  const auto refused = [&](auto change, const char* words) {
+    FlashRule<double> rule;
+    change(rule);
+    BOOST_CHECK_EXCEPTION(flash(Q, K, V, rule), std::exception, says(words));
+  };
+  BOOST_CHECK_EXCEPTION(flash(Q, V, V), std::invalid_argument,
+                        says("flash: Q is 3x4 but K is 5x2"));
+  BOOST_CHECK_EXCEPTION(flash(Q, K, Q), std::invalid_argument,
+                        says("flash: K is 5x4 but V is 3x4"));
+  BOOST_CHECK_EXCEPTION(flash(Matrix<double>(3, 0), Matrix<double>(5, 0), V),
+                        std::invalid_argument, says("explicit scale"));
+  refused([&](auto& r) { r.bias = &B; }, "bias is 3x4, expected 3x5");
+  refused([](auto& r) { r.left = -1; }, "window of -1");
+  refused([](auto& r) { r.key_block = 0; }, "blocks of 0 keys");
+  refused([](auto& r) { r.keys = 6; }, "3 and 6 of 3 queries and 5 keys");
+  refused([](auto& r) { r.softcap = 0.0; }, "softcap must be positive");
+  refused([](auto& r) { r.sink = inf; }, "sink must be finite");
+  refused([](auto& r) { r.slope = NaN; }, "slope and scale");
+}
+BOOST_AUTO_TEST_SUITE_END()
