@@ -152,6 +152,9 @@ $(filter-out build/results/refused/%,$(LEDGERS)): build/results/%.txt: build/bin
 	$(call say,check,$*)
 	@mkdir -p $(@D)
 	$Q$W/run-checks $< $@
+# What is compared with data or a table is compared again when those change.
+$(filter build/results/extra/reference%,$(LEDGERS)): $(wildcard tests/reference/*_*.txt)
+build/results/extra/worked_examples_test.txt: tests/worked_examples.txt $(TESTS:%=build/src/tests/%.cpp)
 build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) $W/must-fail | build/results/refused
 	$(call say,refuse,tests/$*.cpp)
 	$Q$W/must-fail $@ $< $(CXX) $(STD) $(WARN) $(INC)
@@ -210,9 +213,12 @@ export TEXINPUTS := .:book:build:
 export BIBINPUTS := .:book:
 export max_print_line := 10000
 PDF   := $(if $(DRAFT),book/attention-draft.pdf,book/attention.pdf)
-PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/chapters.tex build/cover.tex \
+TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
+PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/chapters.tex build/cover.tex $(TABLES) \
          $(FIGURES:%=build/fig/%.pdf)
 build/cover.tex: build/weave.stamp ;
+$(TABLES): build/%.tex: book/%.txt $(NW) $W/counterparts $W/counterparts.awk | build/tex
+	$Q$W/counterparts $< $(NW) > $@
 
 ## book: everything verified, measured, drawn, typeset (default)
 .PHONY: book
@@ -241,7 +247,7 @@ watch:
 check: lint fresh build/machine.txt build/results/press.txt build/results.stamp
 	$Qgawk -f $W/report.awk $(LEDGERS) build/results/press.txt
 ## lint: chunks, statements, doc comments, labels, citations
-lint: $(CHAPTERS:%=build/tangle/%.stamp)
+lint: $(CHAPTERS:%=build/tangle/%.stamp) $(TABLES)
 	$(call say,lint,$(words $(NW)) chapters)
 	$Q$W/lint --book $(NW)
 	$Qgawk -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H))
@@ -256,6 +262,14 @@ build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard $W/*) cha
     $(SRC_H) $(MAIN:%=build/src/%) | build/verified build/bench.stamp
 	$(call say,press,tests/press)
 	$Qtests/press/run $@
+
+## reference: compute tests/reference/*.txt anew with JAX and mpmath (needs network)
+.PHONY: reference
+reference:
+	$Qpython3 -m venv build/reference
+	$Qbuild/reference/bin/pip install -q -r tests/reference/requirements.txt
+	$Qfor with in jax mpmath; do build/reference/bin/python -B tests/reference/with_$$with.py tests/reference; done
+	$(call made,tests/reference/ (commit it))
 
 # -------------------------------------------------------------- benchmarks --
 FULLOPT := --benchmark_repetitions=9 --benchmark_min_time=0.25 \

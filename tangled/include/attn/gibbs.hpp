@@ -67,7 +67,7 @@ struct Ensemble {
 template <class S>
 Ensemble<S> ensemble(std::span<const S> s, const S& T) {
   const auto [m, top] = ground_state(s);
-  Ensemble<S> e{m, S(0), S(0)};
+  Ensemble<S> e{m, m == m ? S(0) : m, S(0)};  // a NaN in front
   for (Index j = 0; j < std::ssize(s); ++j) {
     const S& sj = s[std::size_t(j)];
     const S w = j == top ? S(0) : boltzmann_factor(sj, m, T);
@@ -85,7 +85,8 @@ void gibbs_row(std::span<const S> s, const S& T, S* x, S* a) {
   const auto [m, top] = ground_state(s);
   for (Index j = 0; j < std::ssize(s); ++j) {
     const S& sj = s[std::size_t(j)];
-    x[j] = is_forbidden(sj) ? sj : j == top ? S(0) : S((sj - m) / T);
+    const bool zero = j == top && m == m;  // unless it is NaN
+    x[j] = is_forbidden(sj) ? sj : zero ? S(0) : S((sj - m) / T);
   }
   softmax_row(x, a, std::ssize(s));
 }
