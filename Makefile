@@ -72,7 +72,7 @@ made   = @printf '%4ds  made     %s\n' $$((EPOCHSECONDS - $(START))) "$(1)"
 build/mk/%.mk: chapters/%.nw $W/lint $W/lint.awk $W/roots | build/mk
 	$Q$W/lint $(if $(DRAFT),--draft) $<
 	$Q$W/roots $< > $@
-ifeq ($(filter clean help chapter,$(MAKECMDGOALS)),)
+ifeq ($(filter clean help chapter install,$(MAKECMDGOALS)),)
 include $(CHAPTERS:%=build/mk/%.mk)
 endif
 build/tangle/%.stamp: chapters/%.nw build/mk/%.mk $W/tangle $W/names.awk | build/tangle
@@ -81,13 +81,17 @@ build/tangle/%.stamp: chapters/%.nw build/mk/%.mk $W/tangle $W/names.awk | build
 	@touch $@
 ROOTS   := $(foreach c,$(CHAPTERS),$(ROOTS_$c))
 HEADERS := $(filter include/%.hpp,$(ROOTS))
+UMBRELLA := $(if $(HEADERS),include/attn/attn.hpp)
+tangled/include/attn/attn.hpp: $(HEADERS:%=tangled/%) $W/umbrella
+	$Q$W/umbrella tangled $(HEADERS)
 
 ## tangle: write tangled/ and build/src/ from the chapters
 .PHONY: tangle
 tangle: | build/tangle
 	$Qrm -f build/tangle/*.stamp
 	$Q$(MAKE) --no-print-directory $(CHAPTERS:%=build/tangle/%.stamp)
-	$Q$W/tangled-check --prune tangled $(ROOTS)
+	$Q$(if $(HEADERS),$W/umbrella tangled $(HEADERS))
+	$Q$W/tangled-check --prune tangled $(ROOTS) $(UMBRELLA)
 	$(call made,tangled/ from $(words $(NW)) chapters)
 
 # ----------------------------------------------------------------- compile --
@@ -187,18 +191,21 @@ build/results.tex: build/results.stamp ;
 # ------------------------------------------------------------------- weave --
 N   := /usr/lib/noweb
 TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) $(CHAPTERS:%=build/tex/checks-%.tex) build/tex/indexes.tex
-build/weave.stamp: $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) book/refs.bib $(wildcard book/*.tex) | build/tex
+build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) book/refs.bib $(wildcard book/*.tex) | build/tex
 	$(call say,weave,$(words $(NW)) chapters)
 	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
 	$Q$W/weave build/tex $(NW)
 	@touch $@
 $(TEX) build/chapters.tex: build/weave.stamp ;
+build/tex/reference.tex: build/weave.stamp $W/api.awk $W/reference.awk $(SRC_H)
+	$Qgawk -v list=1 -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H)) > build/reference.txt
+	$Qgawk -f $W/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > $@
 
 # ------------------------------------------------------------------ figures --
 FIGURES := $(patsubst figures/%.tex,%,$(wildcard figures/*.tex))
 build/fig/%.d: figures/%.tex | build/fig
 	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
-ifeq ($(filter clean help chapter,$(MAKECMDGOALS)),)
+ifeq ($(filter clean help chapter install,$(MAKECMDGOALS)),)
 -include $(FIGURES:%=build/fig/%.d)
 endif
 STYLE := book/attnbook.sty book/attnfonts.sty book/macros.tex
@@ -214,7 +221,7 @@ export BIBINPUTS := .:book:
 export max_print_line := 10000
 PDF   := $(if $(DRAFT),book/attention-draft.pdf,book/attention.pdf)
 TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
-PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/chapters.tex build/cover.tex $(TABLES) \
+PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex build/chapters.tex build/cover.tex $(TABLES) \
          $(FIGURES:%=build/fig/%.pdf)
 build/cover.tex: build/weave.stamp ;
 $(TABLES): build/%.tex: book/%.txt $(NW) $W/counterparts $W/counterparts.awk | build/tex
@@ -241,18 +248,42 @@ watch:
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 
+# ------------------------------------------------- examples, installed copy --
+# Programs to start from: compiled as their users will, and run.  (What is named
+# *_mpi_* gets what other such programs get.)
+EXAMPLES := $(patsubst examples/%.cpp,%,$(filter examples/%.cpp,$(ROOTS)))
+$(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: tangled/examples/%.cpp | build/results/examples build/bin/examples
+	$(call say,example,$*)
+	$Q$(CXX) $(STD) $(OPT) $(WARN) -Itangled/include $(EIGEN) $(call mpi_compile,$<) -MMD -MP -MT $@ \
+	  -MF build/bin/examples/$*.d $< -o build/bin/examples/$* $(call mpi_link,$<)
+	$Q$(call mpi_run,$<)build/bin/examples/$* > $(@:.txt=.log) && r=passed || r=failed; \
+	  printf 'case\texamples/%s\t%s\t$<:1\t0\nend\n' $* $$r > $@
+-include $(EXAMPLES:%=build/bin/examples/%.d)
+## install PREFIX=/usr/local: headers, examples, pkg-config and CMake files
+.PHONY: install
+PREFIX ?= /usr/local
+install:
+	@$W/install $(PREFIX) $(DESTDIR)
+build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/%.cpp) \
+    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) $W/install CITATION.cff CHANGELOG.md \
+    | build/verified build/bench.stamp
+	$(call say,product,tests/product)
+	$Qtests/product/run $@ $(CXX)
+
 # ------------------------------------------------------------------- check --
+APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt build/results/press.txt
 ## check: everything verified, no TeX: ledger, tests, lint, freshness, quick benchmarks
 .PHONY: check lint fresh press bench record
-check: lint fresh build/machine.txt build/results/press.txt build/results.stamp
-	$Qgawk -f $W/report.awk $(LEDGERS) build/results/press.txt
+check: lint fresh build/machine.txt $(APART) build/results.stamp
+	$Qgawk -f $W/report.awk $(LEDGERS) $(APART)
 ## lint: chunks, statements, doc comments, labels, citations
-lint: $(CHAPTERS:%=build/tangle/%.stamp) $(TABLES)
+lint: $(CHAPTERS:%=build/tangle/%.stamp) $(TABLES) build/tex/reference.tex
 	$(call say,lint,$(words $(NW)) chapters)
 	$Q$W/lint --book $(NW)
 	$Qgawk -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H))
+	$Qgawk -v lint=1 -f $W/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > /dev/null
 ## fresh: tangled/ equals what the chapters give
-fresh: $(CHAPTERS:%=build/tangle/%.stamp)
+fresh: $(CHAPTERS:%=build/tangle/%.stamp) $(UMBRELLA:%=tangled/%)
 	$(call say,fresh,tangled/)
 	$Q$W/tangled-check tangled $(ROOTS)
 ## press: the build refuses broken chapters, at the right line
@@ -310,7 +341,7 @@ help:
 
 DIRS := build/mk build/tangle build/tex build/fig build/data build/bench-full \
   $(addprefix build/obj/,tests bench figures extra) $(addprefix build/bin/,tests bench figures extra) \
-  $(addprefix build/results/,tests extra bench refused)
+  $(addprefix build/results/,tests extra bench refused examples) build/bin/examples
 $(DIRS): ; @mkdir -p $@
 # Keep what pattern rules make on the way.  (Not .SECONDARY: with it a PDF that is
 # newer than the chapters would count as made although build/ is gone.)

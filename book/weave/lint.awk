@@ -5,7 +5,7 @@ function here(s) { complain(file, line, s) }
 
 BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
-  folders = "^\\[\\[(include/attn|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp|py)\\]\\]$"
+  folders = "^\\[\\[(include/attn|examples|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp|py)\\]\\]$"
 }
 /^@file /        { unmoved(); file = substr($0, 7); line = 1; nfile++; env = "" ; next }
 /^@begin code/   { code = 1; len = 0; cols = 0; begun = line; next }
@@ -16,7 +16,7 @@ BEGIN {
 /^@defn /        { chunk = substr($0, 7); top = 1
                    if (!((file, chunk) in defined)) { defined[file, chunk] = line; home[chunk] = home[chunk] " " file }
                    if (chunk ~ /^\[\[/) { used[file, chunk] = 1
-                     if (chunk !~ folders) here("root " chunk " is outside include/attn, tests, bench, figures") }
+                     if (chunk !~ folders) here("root " chunk " is outside include/attn, examples, tests, bench, figures") }
                    else if (length(chunk) < 8 || chunk ~ /[0-9]$/ || chunk ~ /^(misc|stuff|other|helpers?)/)
                      here("chunk name <<" chunk ">> says too little")
                    if (!words) here("chunk <<" chunk ">> has no sentence before it")

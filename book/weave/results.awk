@@ -26,6 +26,8 @@ function grouped(s,   i, f, neg) {          # 12345.6 -> 12\,345.6
   return neg s f
 }
 function word(key, w) { gsub(/[_&%#$]/, "\\\\&", w); print "\\resdef{" key "}{" w "}{" w "}" }
+function duration(ns,   u) { u = ns < 1e3 ? "ns" : ns < 1e6 ? "µs" : ns < 1e9 ? "ms" : "s"
+  return pretty(ns / (u == "ns" ? 1 : u == "µs" ? 1e3 : u == "ms" ? 1e6 : 1e9), 3) "\\," u }
 BEGIN { FS = "\t" }
 FNR == 1 { rec = FILENAME ~ /book\/measured\// ? "rec/" : "" }
 FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a line
@@ -33,7 +35,9 @@ FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a
   if (match($0, /"aggregate_name": "([^"]*)"/, m)) agg = m[1]
   if (match($0, /"cpu_time": ([-+.eE0-9]+)/, m)) cpu = m[1]
   if (match($0, /"time_unit": "([^"]*)"/, m)) { unit = m[1]
-    if (agg == "median") { number(rec "bench/" run "/" unit, cpu); runs++ }
+    if (agg == "median") { number(rec "bench/" run "/" unit, cpu); runs++
+      took[rec run] = cpu * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1)
+      if (rec == "") ran[++here] = run }
     else if (agg == "cv") number(rec "bench/" run "/cv", cpu) }
   else if (agg == "median" && unit == "" ) ;
   if (match($0, /^ *"([A-Za-z_]+)": ([-+.eE0-9]+),?$/, m) && agg == "median" && m[1] !~ /^(family_index|per_family_instance_index|repetitions|repetition_index|threads|iterations|real_time|cpu_time)$/)
@@ -53,4 +57,9 @@ $1 == "end"    { next }
 NF             { print FILENAME ":" FNR ": strange ledger line: " $0 > "/dev/stderr"; exit bad = 1 }
 END { if (bad) exit 1
   number("book/cases", total + 0); number("book/passed", passed + 0); number("book/instances", instances + 0)
-  number("book/exact", exacts + 0); number("book/refuted", refuted + 0) }
+  number("book/exact", exacts + 0); number("book/refuted", refuted + 0)
+  printf "\\def\\benchlist{"
+  for (i = 1; i <= here; i++) { r = ran[i]; n = r; gsub(/[_&%#$]/, "\\\\&", n)
+    printf "\\benchline{%s}{%s}{%s}{%s}", n, duration(took[r]), ("rec/" r) in took ? duration(took["rec/" r]) : "", \
+      ("rec/" r) in took ? sprintf("%.2f", took[r] / took["rec/" r]) : "" }
+  print "}" }

@@ -17,7 +17,7 @@ function survey(s,   m) {
   else if (s ~ /^@end code/) incode = 0
   else if (match(s, /^@text \\print(here|later)/, m)) here = m[1]
   else if (s ~ /^@defn /) { name = substr(s, 7); of[file, number] = name
-    if (name ~ /^\[\[/) root[name] = name ~ /^\[\[(bench|figures|tests)\// && name !~ /\/verify\./ ? "back" : "text" }
+    if (name ~ /^\[\[/) root[name] = name ~ /^\[\[(bench|examples|figures|tests)\// && name !~ /\/verify\./ ? "back" : "text" }
   else if (incode && s ~ /^@text/) { if (s !~ /^@text ? *(#(include|pragma)|namespace|\}  \/\/|\/\/ |$)/) plumbing[file, number] = 0 }
   else if (match(s, /^@literal \\eqtag\{([^}]*)\}/, m)) tag[file, number, m[1]] = 1
   else if (s ~ /^@use /) uses[name] = uses[name] SUBSEP substr(s, 6)

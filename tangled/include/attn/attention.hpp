@@ -28,6 +28,7 @@ Matrix<typename F::scalar> scores(const Eigen::MatrixBase<DQ>& Q,
 }
 
 /// Standard scores, with the metric delta/sqrt(d); Q and K have d columns.
+/// Throws std::invalid_argument.
 template <class DQ, class DK>
 Matrix<typename DQ::Scalar> scores(const Eigen::MatrixBase<DQ>& Q,
                                    const Eigen::MatrixBase<DK>& K) {
@@ -70,6 +71,7 @@ Attention<typename F::scalar> attention(const Eigen::MatrixBase<DQ>& Q,
 }
 
 /// Standard attention: softmax(Q K^T / sqrt(d)) V and what leads to it.
+/// Throws std::invalid_argument.
 template <class DQ, class DK, class DV>
 Attention<typename DQ::Scalar> attention(const Eigen::MatrixBase<DQ>& Q,
                                          const Eigen::MatrixBase<DK>& K,

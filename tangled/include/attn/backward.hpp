@@ -112,6 +112,7 @@ struct OutputParts {
 };
 // demand inputs that fit
 /// The inputs, checked, with unread keys blanked; `who` is for errors.
+/// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 AttentionInputs<S> readable_inputs(AttentionInputs<S> x, const char* who) {
   const Index n = x.Q.rows(), m = x.K.rows();

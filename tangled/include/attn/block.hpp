@@ -44,7 +44,7 @@ Matrix<S> normalise_vjp(const Normalised<S>& n, const Matrix<S>& dY) {
 /// A transformer block: causal self-attention and a network per position,
 /// W_1 is D x F, W_2 F x D.
 template <class S>
-struct Block {
+struct TransformerBlock {
   MultiHead<S> attention;
   Matrix<S> W_1, W_2;
   Vector<S> b_1, b_2;
@@ -74,7 +74,8 @@ Matrix<S> silu(const Matrix<S>& x) {
 // run a block forward
 /// X + attention(X), then the same with the network; X is n x D.
 template <class S>
-BlockTrace<S> block_forward(const Block<S>& b, const Matrix<S>& X) {
+BlockTrace<S> block_forward(const TransformerBlock<S>& b,
+                            const Matrix<S>& X) {
   BlockTrace<S> t;
   t.first = normalise(X);
   t.heads = multihead_forward(b.attention, t.first.x, t.first.x,
@@ -90,8 +91,8 @@ BlockTrace<S> block_forward(const Block<S>& b, const Matrix<S>& X) {
 /// Gradient of <dY, Y> with respect to the weights, added to `sum`, and to
 /// X, returned.
 template <class S>
-Matrix<S> block_vjp(const Block<S>& b, const BlockTrace<S>& t,
-                    const Matrix<S>& dY, Block<S>& sum) {
+Matrix<S> block_vjp(const TransformerBlock<S>& b, const BlockTrace<S>& t,
+                    const Matrix<S>& dY, TransformerBlock<S>& sum) {
   auto two = project_vjp<S>(t.bent, b.W_2, b.b_2, Tensor<S, dn, dn>(dY));
   auto bend = two.X.mat().array();
   const auto x = t.hidden.array();
@@ -101,7 +102,8 @@ Matrix<S> block_vjp(const Block<S>& b, const BlockTrace<S>& t,
   const Matrix<S> dM =
       dY + normalise_vjp<S>(t.second, one.X.mat());
   auto heads = multihead_vjp(b.attention, t.first.x, t.heads, dM);
-  const Block<S> g{std::move(heads.weights), one.W, two.W, one.b, two.b};
+  const TransformerBlock<S> g{std::move(heads.weights), one.W, two.W,
+                              one.b, two.b};
   for_each_weight([](auto, auto& total, const auto& w) { total += w; }, sum,
                   g);
   return dM + normalise_vjp<S>(t.first, heads.X);
@@ -112,7 +114,7 @@ Matrix<S> block_vjp(const Block<S>& b, const BlockTrace<S>& t,
 template <class S>
 struct LanguageModel {
   Matrix<S> E, P, U;
-  std::vector<Block<S>> blocks;
+  std::vector<TransformerBlock<S>> blocks;
 };
 template <class F, class M, class... N>
   requires requires(M m) { m.blocks; }
@@ -144,7 +146,7 @@ LanguageModel<double> draw_model(const ModelShape& s, std::uint64_t seed) {
   const double root = std::sqrt(2 / double(s.d_model + s.F));
   for (Index l = 0; l < s.blocks; ++l) {
     seed += 100;
-    Block<double> b{xavier<double>({s.d_model, s.heads}, seed + 50),
+    TransformerBlock<double> b{xavier<double>({s.d_model, s.heads}, seed + 50),
                     draw(s.d_model, s.F, root), draw(s.F, s.d_model, root),
                     Vector<double>::Zero(s.F),
                     Vector<double>::Zero(s.d_model)};
@@ -176,7 +178,7 @@ S model_loss(const LanguageModel<S>& m, const Example& e, const S& weight,
   std::vector<BlockTrace<S>> own;
   auto& t = traces ? *traces : own;
   t.clear();
-  for (const Block<S>& b : m.blocks) {
+  for (const TransformerBlock<S>& b : m.blocks) {
     t.push_back(block_forward(b, X));
     X = t.back().Y;
   }

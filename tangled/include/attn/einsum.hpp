@@ -663,6 +663,15 @@ constexpr std::string letters(const Equation& e) {
     for (const Factor& f : t) note_letters(f, s);
   return s;
 }
+// list the indices of an equation
+constexpr std::size_t letter_count(const Equation& e) {
+  std::array<bool, 128> seen{};
+  for (const Slot& x : e.left) seen[std::size_t(x.letter)] = true;
+  for (const Term& t : e)
+    for (const Factor& f : t)
+      for (const Slot& x : f) seen[std::size_t(x.letter)] = true;
+  return std::size_t(std::count(seen.begin(), seen.end(), true));
+}
 // follow the steps of a term on letters
 struct Step {
   std::string loops, kept;
@@ -740,7 +749,7 @@ template <Text T, std::integral... N>
 constexpr Index cost(N... extents) {
   constexpr const detail::Equation& e = detail::parsed<T>;
   detail::report<e.fault, e.letter>();
-  static_assert(sizeof...(N) == detail::letters(e).size(),
+  static_assert(sizeof...(N) == detail::letter_count(e),
                 "cost: one extent for each index");
   const std::array<Index, sizeof...(N)> n{Index(extents)...};
   Index total = 0;
@@ -759,7 +768,7 @@ std::string explain(N... extents) {
   detail::report<e.fault, e.letter>();
   const std::string names = detail::letters(e);
   static_assert(sizeof...(N) == 0 ||
-                    sizeof...(N) == detail::letters(e).size(),
+                    sizeof...(N) == detail::letter_count(e),
                 "explain: one extent for each index, or none");
   const std::vector<Index> n{Index(extents)...};
   std::string s = std::string(T.c) + "\n" + detail::roles_in_words(e);

@@ -51,6 +51,7 @@ Vector<S> fisher_times(const Vector<S>& p, const Vector<S>& v,
 
 // apply the Fisher matrix and its inverse
 /// v minus its mean over the keys of nonzero weight; 0 at the others.
+/// Throws std::invalid_argument.
 template <class S>
 Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
   require(p.size() == v.size(), "centred: p has ", p.size(),
@@ -64,7 +65,8 @@ Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
   return c;
 }
 // apply the Fisher matrix and its inverse
-/// Pseudo-inverse of the Fisher matrix times w, in O(n) (thm. pinv).
+/// Pseudo-inverse of the Fisher matrix times w, in O(n)
+/// (thm. geometry-pinv).
 /// Throws std::invalid_argument unless p and w have one size.
 template <class S>
 Vector<S> fisher_solve(const Vector<S>& p, const Vector<S>& w,
@@ -86,7 +88,7 @@ void require_pair(const char* function, const Vector<S>& p,
 }
 }  // namespace detail
 // measure the distance of two distributions
-/// Fisher-Rao distance in [0, pi] (thm. sphere).  Throws
+/// Fisher-Rao distance in [0, pi] (thm. geometry-sphere).  Throws
 /// std::domain_error unless p and q are distributions.
 template <class S>
 S fisher_rao_distance(const Vector<S>& p, const Vector<S>& q) {
@@ -206,7 +208,7 @@ Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
 }  // namespace detail
 // raise the index of a gradient
 /// Natural gradient of the scores, T times the centred cotangent dA of
-/// the weights (thm. natural): A, dA and the result are n_q x n_k.
+/// the weights (thm. geometry-natural): A, dA and the result are n_q x n_k.
 /// Throws std::invalid_argument for unequal shapes.
 template <class S>
 Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
@@ -223,6 +225,7 @@ Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
 // raise the index of a gradient
 /// Gradient of a query (d entries) from the cotangents dA of its weights
 /// p, both n, for keys k (n x d): k^T S-bar.
+/// Throws std::invalid_argument.
 template <class S>
 Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
                          const Vector<S>& dA, const S& T = S(1)) {
@@ -233,7 +236,7 @@ Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
 
 // raise the index of a gradient
 /// Natural gradient of a query, by weighted least squares of dA on the
-/// keys (thm. regression); zero along directions without information.
+/// keys (thm. geometry-regression); zero along directions without information.
 /// Throws std::invalid_argument unless k has one row per weight.
 template <class S>
 Vector<S> natural_query_gradient(const Matrix<S>& k, const Vector<S>& p,

@@ -778,6 +778,7 @@ auto head_of(M& m, Index h, Index d) {
   return V(m.data() + h * d, m.rows(), d, Eigen::OuterStride<>(m.cols()));
 }
 // describe heads side by side
+/// Throws std::invalid_argument unless the columns divide among the heads.
 template <class T>
 void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
                    const Matrix<T>& V, const FlashHeads<T>& many) {
@@ -833,6 +834,8 @@ struct HeadsGradient {
   Matrix<T> Q, K, V;
   std::vector<T> sinks;
 };
+/// That gradient, for cotangents dO in the shape of y.  Throws
+/// std::invalid_argument.
 template <class T>
 HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, HeadsOutput<T> y,

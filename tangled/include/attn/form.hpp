@@ -127,8 +127,10 @@ struct LowRankMetric {
   Matrix<S> U, L;
   Index dim() const { return D.size(); }
   Matrix<S> lower(const Rows<S>& v) const {
-    const Matrix<S> along = v * U.transpose();
-    return v * D.asDiagonal() + along * U;
+    const auto w = eq<"w^{jr} = U^r{}_a K^{ja}">(view<up, dn>(U),
+                                                 view<up, up>(v));
+    return v * D.asDiagonal() +
+           eq<"K^j{}_a = w^{jr} U_{ra}">(w, view<dn, dn>(U)).mat();
   }
   // raise by Woodbury's formula
   Matrix<S> raise(const Rows<S>& v) const {
@@ -334,6 +336,7 @@ S cosine(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
 
 // measure lengths and angles
 /// Angle in [0, pi], accurate for all angles (eq. kahan-angle).
+/// Throws std::domain_error.
 template <class S>
 S angle(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
   using std::atan2;
@@ -374,7 +377,8 @@ Matrix<S> pullback_vjp(const Matrix<S>& W, const Matrix<S>& dg) {
           "pullback_vjp: dg is ", shape(dg), " but W is ", shape(W));
   const Matrix<S> h = Matrix<S>::Identity(W.rows(), W.rows());
   const Matrix<S> H = dg + dg.transpose();
-  const auto w = view<up, dn>(W), lat = view<dn, dn>(h);
+  const auto w = view<up, dn>(W);
+  const auto lat = view<dn, dn>(h);
   return eq<R"(\bar W_r{}^a = h_{rs} W^s{}_b H^{ab})">(  // eq:pullback-vjp
       lat, w, view<up, up>(H)).mat();
 }

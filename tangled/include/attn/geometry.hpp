@@ -267,6 +267,8 @@ struct Induced {
     return h.mat();
   }
 };
+template <class G, class F>
+Induced(G, F) -> Induced<G, F>;
 // step by the classical Runge-Kutta method
 /// One step h of the classical Runge-Kutta method for dy/dt = f(t, y).
 template <class S, class F>

@@ -251,6 +251,7 @@ Vector<ScalarOf<D>> entropy(const Expr<D>& weights) {
 }
 // compute entropies from weights
 /// Largest entropy of n keys, log n, in nats; 0 for n = 0.
+/// Throws std::invalid_argument.
 inline double max_entropy(Index n) {
   require(n >= 0, "max_entropy: n = ", n, " is negative");
   return n < 2 ? 0.0 : std::log(double(n));

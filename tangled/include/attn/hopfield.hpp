@@ -291,6 +291,7 @@ Vector<double> exponential_update(const Matrix<double>& K,
 }
 // evaluate what has been proved
 /// w >= 0 with w e^w = x, for x >= 0 (Newton's method; Corless 1996).
+/// Throws std::domain_error.
 inline double lambert_w(double x) {
   require_domain(x >= 0, "lambert_w: x = ", x, " is negative");
   double w = std::log1p(x);

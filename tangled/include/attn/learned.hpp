@@ -26,7 +26,7 @@ struct FactorGradient {
   Vector<S> D;
 };
 
-/// Cotangents of a low-rank metric without forming g-bar (prop. factor).
+/// Cotangents of a low-rank metric without forming g-bar.
 /// Throws std::invalid_argument unless the shapes chain.
 template <class S>
 FactorGradient<S> factor_gradient(const Matrix<S>& W, const Matrix<S>& Q,
@@ -65,7 +65,7 @@ Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
 }
 
 // walk in the cone of metrics
-/// Affine-invariant distance of two metrics (thm. spd).
+/// Affine-invariant distance of two metrics.
 /// Throws std::domain_error unless g is positive definite.
 template <class = void>
 double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
@@ -97,9 +97,11 @@ struct Planted {
     const Matrix<S> s = times(lift<S>(Q), low);
     return times(gibbs(s), lift<S>(V));
   }
+  template <class = void>
   double loss(const Matrix<double>& h) const {
     return (output(h) - O).squaredNorm() / (2 * double(Q.rows()));
   }
+  template <class = void>
   Matrix<double> score_gradient(const Matrix<double>& h) const {
     const Matrix<double> s = Q * h * K.transpose(), A = gibbs(s);
     const Matrix<double> dO = (A * V - O) / double(Q.rows());
@@ -109,7 +111,8 @@ struct Planted {
 
 // plant a metric
 /// A random teacher with n positions and a metric of dimension d.
-inline Planted planted_task(Index n, Index d, std::uint64_t seed) {
+template <class = void>
+Planted planted_task(Index n, Index d, std::uint64_t seed) {
   Planted t{gaussian<double>(n, d, seed), gaussian<double>(n, d, seed + 1),
             gaussian<double>(n, d, seed + 2), {}, {}};
   const Matrix<double> W =

@@ -34,10 +34,9 @@ Matrix<ScalarOf<D>> normalise(const Expr<D>& N) {
 // sum over keys once
 /// The memory M_r^c of keys with features Psi (n_k x m) and values V
 /// (n_k x d_v), m x (d_v + 1) with the normaliser z in its last column.
-template <class D>
-Matrix<ScalarOf<D>> memorise(
-    const Expr<D>& Psi, const Rows<ScalarOf<D>>& V) {
-  using S = ScalarOf<D>;
+/// Throws std::invalid_argument.
+template <class D, class S = ScalarOf<D>>
+Matrix<S> memorise(const Expr<D>& Psi, const Rows<ScalarOf<D>>& V) {
   require(Psi.rows() == V.rows(), "memorise: Psi is ", shape(Psi),
           " but V is ", shape(V));
   const Rows<S> psi(Psi);
@@ -46,9 +45,10 @@ Matrix<ScalarOf<D>> memorise(
       view<dn, dn>(psi), view<up, up>(W)).mat();
 }
 /// What a memory answers to queries with features Phi (n_q x m).
+/// Throws std::invalid_argument.
 template <class D>
-Matrix<ScalarOf<D>> recall(
-    const Expr<D>& Phi, const Rows<ScalarOf<D>>& M) {
+Matrix<ScalarOf<D>> recall(const Expr<D>& Phi,
+                           const Rows<ScalarOf<D>>& M) {
   using S = ScalarOf<D>;
   require(Phi.cols() == M.rows() && M.cols() > 0, "recall: Phi is ",
           shape(Phi), " but the memory is ", shape(M));
@@ -86,6 +86,7 @@ struct LinearGradient {
   Matrix<S> Phi, Psi, V;
 };
 /// The gradient of <dO, linear_attention(Phi, Psi, V)>.
+/// Throws std::invalid_argument.
 template <class D>
 LinearGradient<ScalarOf<D>> linear_attention_vjp(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
@@ -155,6 +156,7 @@ Matrix<ScalarOf<D>> exponential(const Expr<D>& L) {
 }
 // map rows to random features
 /// w_r . x_i - |x_i|^2 / 2 for X n x d and directions W m x d: n x m.
+/// Throws std::invalid_argument.
 template <class D>
 Matrix<ScalarOf<D>> log_features(
     const Expr<D>& X, const Rows<ScalarOf<D>>& W) {
@@ -213,7 +215,7 @@ Matrix<ScalarOf<D>> performer(
 }
 // choose orthogonal directions
 /// m x d random directions, orthogonal within blocks of d rows, each row
-/// standard normal (prop. orthogonal).  Throws if m or d is negative.
+/// standard normal.  Throws if m or d is negative.
 template <class S>
 Matrix<S> orthogonal_directions(Index m, Index d, std::uint64_t seed) {
   using std::sqrt;
@@ -377,6 +379,7 @@ Matrix<S> chunk_state(const Chunk<S>& c, const Matrix<S>& M) {
 }
 // work through a chunk
 /// recurrence(...) in chunks of the given length, by matrix products.
+/// Throws std::invalid_argument.
 template <class D>
 Recurrent<ScalarOf<D>> chunked(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
@@ -538,6 +541,7 @@ RecurrentGradient<ScalarOf<D>> recurrence_vjp(
 }
 // differentiate the recurrence
 /// The gradient of <dO, causal_linear_attention(Phi, Psi, V)>.
+/// Throws std::invalid_argument.
 template <class D>
 LinearGradient<ScalarOf<D>> causal_linear_attention_vjp(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,

@@ -39,6 +39,7 @@ bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
 }
 // decompose by rotations of columns
 /// Singular value decomposition of A, n x m with n >= m, by rotations.
+/// Throws std::invalid_argument.
 template <class D>
 Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   using std::sqrt;
@@ -82,6 +83,7 @@ struct Yardstick {
   S frobenius, spectral;
 };
 /// The two bounds of thm. eckart-young, from singular values.
+/// Throws std::invalid_argument.
 template <class S>
 Yardstick<S> eckart_young(const Vector<S>& sigma, Index m) {
   require(m >= 0, "eckart_young: rank ", m);
@@ -125,6 +127,7 @@ Matrix<ScalarOf<D>> gaussian_kernel(
 // choose landmarks greedily
 /// Indices of up to m rows of K, each the one that the Gaussian kernel of
 /// those before explains least; stops early when all are explained.
+/// Throws std::invalid_argument.
 template <class D>
 std::vector<Index> choose_landmarks(const Expr<D>& K, Index m) {
   using std::sqrt;

@@ -35,8 +35,8 @@ struct Mask {
 /// A width that no sequence reaches.
 inline constexpr Index unlimited = Index{1} << 40;
 
-/// Pairs with -left <= j - (i + offset) <= right (eq. offset by default
-/// n_k - n_q).  Throws std::invalid_argument for a negative width.
+/// Pairs with -left <= j - (i + offset) <= right; the offset is n_k - n_q
+/// by default.  Throws std::invalid_argument for a negative width.
 inline Mask window(Index n_q, Index n_k, Index left, Index right,
                    std::optional<Index> offset = {}) {
   require(left >= 0 && right >= 0, "window: left ", left, ", right ", right,
@@ -118,6 +118,7 @@ inline Mask strided(Index n_q, Index n_k, Index stride,
 }
 // make masks from a stride
 /// Pairs one member of which is among the first `tokens` positions.
+/// Throws std::invalid_argument.
 inline Mask global_tokens(Index n_q, Index n_k, Index tokens,
                           std::optional<Index> offset = {}) {
   require(tokens >= 0, "global_tokens: tokens ", tokens);
@@ -152,6 +153,7 @@ inline Mask block_sparse(Index n_q, Index n_k, Index tile,
 // make masks from a table of tiles
 /// In each row of tiles, per_row different random ones (fewer if there are
 /// not that many).
+/// Throws std::invalid_argument.
 inline Mask random_tiles(Index n_q, Index n_k, Index tile, Index per_row,
                          std::uint64_t seed) {
   require(tile >= 1 && per_row >= 0, "random_tiles: tile ", tile,
@@ -239,6 +241,7 @@ inline Index count(const Mask& m, const Block& b) {
 inline Index count(const Mask& m) { return count(m, m.whole()); }
 // look at a mask
 /// Calls f(block, cover) for each tile of which something is allowed.
+/// Throws std::invalid_argument.
 template <class F>
 void each_tile(const Mask& m, const Block& b, Index tile, F f) {
   require(tile >= 1, "each_tile: tile ", tile);

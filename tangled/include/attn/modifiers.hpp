@@ -344,12 +344,12 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
           modified(raw_scores(x, r, b), x, r, b, c);
       t.pairs += b.pairs();
     });
-    const auto [A, logZ] = weigh_with_sink(s, x.sink);
-    t.logZ.segment(i, h) = logZ;
-    require_keys("variant_in_tiles", r, logZ, i);
+    const Weights<S> row = weigh_with_sink(s, x.sink);
+    t.logZ.segment(i, h) = row.logZ;
+    require_keys("variant_in_tiles", r, row.logZ, i);
     each_tile(r.mask, rows, tile, [&](const Block& b, Cover) {
       const Index w = b.j1 - b.j0;
-      const Matrix<S> D = dropped<S>(A.middleCols(b.j0, w), r, b);
+      const Matrix<S> D = dropped<S>(row.A.middleCols(b.j0, w), r, b);
       t.O.middleRows(i, h) += sum_allowed<S>(
           D, x.V.middleRows(b.j0, w), part(r.mask, b));
       // add a tile's relative values

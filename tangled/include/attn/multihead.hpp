@@ -212,6 +212,7 @@ void require_multihead(const char* f, const MultiHead<S>& m,
 // forbid and favour pairs of positions
 /// Zero where key j is not after query i, the last of each aligned;
 /// minus infinity elsewhere.  n_q x n_k.
+/// Throws std::invalid_argument.
 template <class S>
 Matrix<S> causal_bias(Index n_q, Index n_k) {
   require(n_q >= 0 && n_k >= 0, "causal_bias: extents ", n_q, "x", n_k);
@@ -428,6 +429,7 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
 
 /// Gradient of the sum of <dY_b, Y_b> over a batch, Y as multihead_batch
 /// computes it: of the weights, and of each X_b.
+/// Throws std::invalid_argument.
 template <class S>
 std::pair<MultiHead<S>, std::vector<Matrix<S>>> multihead_batch_vjp(
     const MultiHead<S>& m, const std::vector<Matrix<S>>& X,

@@ -116,6 +116,7 @@ Matrix<S> additive_scores(const AdditiveParts<S>& p) {
 }
 // score additively
 /// Gradient of sum dS S with respect to all parts.
+/// Throws std::invalid_argument.
 template <class S>
 AdditiveParts<S> additive_vjp(const AdditiveParts<S>& p,
                               const Matrix<S>& dS) {

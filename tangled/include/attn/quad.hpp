@@ -9,6 +9,26 @@
 #include <ostream>
 #include <type_traits>
 
+// show clang the quad functions
+#ifdef __clang__
+using _Float128 = __float128;
+extern "C" {
+_Float128 expf128(_Float128) noexcept, expm1f128(_Float128) noexcept,
+    logf128(_Float128) noexcept, log1pf128(_Float128) noexcept,
+    log2f128(_Float128) noexcept, powf128(_Float128, _Float128) noexcept,
+    sqrtf128(_Float128) noexcept, sinf128(_Float128) noexcept,
+    cosf128(_Float128) noexcept, tanf128(_Float128) noexcept,
+    asinf128(_Float128) noexcept, acosf128(_Float128) noexcept,
+    atanf128(_Float128) noexcept,
+    atan2f128(_Float128, _Float128) noexcept,
+    sinhf128(_Float128) noexcept, coshf128(_Float128) noexcept,
+    tanhf128(_Float128) noexcept, erff128(_Float128) noexcept,
+    lgammaf128(_Float128) noexcept, fabsf128(_Float128) noexcept,
+    floorf128(_Float128) noexcept, ceilf128(_Float128) noexcept,
+    ldexpf128(_Float128, int) noexcept;
+int strfromf128(char*, std::size_t, const char*, _Float128) noexcept;
+}
+#endif
 namespace attn {
 // the type quad and its way back to double
 /// IEEE binary128 in software: 113 bits, 33 digits.
@@ -86,10 +106,9 @@ struct std::numeric_limits<attn::quad> : std::numeric_limits<double> {
                        min_exponent = -16381, max_exponent = 16384,
                        min_exponent10 = -4931, max_exponent10 = 4932;
   static consteval quad power_of_two(int n) {
-    quad p = 1;
-    for (; n > 0; --n) p *= 2;
-    for (; n < 0; ++n) p /= 2;
-    return p;
+    if (n == 0) return 1;
+    const quad half = power_of_two(n / 2);
+    return half * half * (n % 2 == 0 ? 1 : n > 0 ? 2 : 0.5);
   }
   static constexpr quad epsilon() { return power_of_two(-112); }
   static constexpr quad round_error() { return 0.5; }

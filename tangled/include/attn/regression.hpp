@@ -78,6 +78,7 @@ Matrix<ScalarOf<D>> leave_one_out(
 }
 // fit a weighted line
 /// Value at q of the weighted line through (K, V), weights a (sum 1).
+/// Throws std::domain_error.
 template <class S>
 RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
                      const Rows<S>& K, const Rows<S>& V, const S& ridge,

@@ -66,7 +66,8 @@ Tracked tracked_sum(const Tracked& a, const Tracked& b) {
 }
 
 /// The transpose, error and all.
-inline Tracked tracked_transpose(const Tracked& a) {
+template <class = void>
+Tracked tracked_transpose(const Tracked& a) {
   return {a.value.transpose(), a.error.transpose()};
 }
 // track the softmax
@@ -336,7 +337,8 @@ LineDerivative line_derivative(F&& phi, const quad& h) {
 }
 // differentiate attention by differences
 /// x + t u in quad.
-inline AttentionInputs<quad> moved_inputs(AttentionInputs<quad> x,
+template <class = void>
+AttentionInputs<quad> moved_inputs(AttentionInputs<quad> x,
                                    const AttentionParts<quad>& u,
                                    const quad& t) {
   x.Q += t * u.Q;
@@ -349,7 +351,8 @@ inline AttentionInputs<quad> moved_inputs(AttentionInputs<quad> x,
 }
 
 /// Derivative of cotangent_loss along u by differences in quad.
-inline LineDerivative difference_along(const AttentionInputs<quad>& x,
+template <class = void>
+LineDerivative difference_along(const AttentionInputs<quad>& x,
                                  const OutputParts<quad>& bar,
                                  const AttentionParts<quad>& u) {
   return line_derivative(
@@ -395,7 +398,8 @@ inline std::ostream& operator<<(std::ostream& out,
 }
 // compare two gradients part by part
 /// The worst entry of |a - b| against its bound.
-inline GradientCheck compare_parts(const std::string& what,
+template <class = void>
+GradientCheck compare_parts(const std::string& what,
                              const Matrix<quad>& a, const Matrix<quad>& b,
                              const Matrix<double>& bound) {
   GradientCheck worst{what, 0, 0};
@@ -409,7 +413,8 @@ inline GradientCheck compare_parts(const std::string& what,
 
 // compare two gradients part by part
 /// All parts of two gradients; bias only if asked for.
-inline void compare_parts(std::vector<GradientCheck>& out,
+template <class = void>
+void compare_parts(std::vector<GradientCheck>& out,
                     const std::string& how, const AttentionParts<quad>& a,
                     const AttentionParts<quad>& b,
                     const AttentionParts<double>& bound, bool bias) {
@@ -430,12 +435,14 @@ AttentionParts<R> map_parts(const AttentionParts<S>& a, F f) {
   return {f(a.Q), f(a.K), f(a.V), f(a.M), f(a.bias),
           f(Matrix<S>(Matrix<S>::Constant(1, 1, a.T)))(0, 0)};
 }
-inline AttentionParts<double> scaled_parts(const AttentionParts<double>& a,
+template <class = void>
+AttentionParts<double> scaled_parts(const AttentionParts<double>& a,
                                      double c) {
   return map_parts<double>(
       a, [c](const auto& m) { return Matrix<double>(c * m); });
 }
-inline AttentionParts<quad> absolute_parts(const AttentionParts<quad>& a) {
+template <class = void>
+AttentionParts<quad> absolute_parts(const AttentionParts<quad>& a) {
   return map_parts<quad>(
       a, [](const auto& m) { return Matrix<quad>(m.cwiseAbs()); });
 }

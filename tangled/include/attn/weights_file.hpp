@@ -163,6 +163,7 @@ MultiHead<S> load_weights(const std::string& path) {
 }
 // save and load weights
 /// The same into m, whose shapes the file must have.
+/// Throws std::invalid_argument.
 template <std::floating_point S>
 void load_weights(const std::string& path, MultiHead<S>& m) {
   auto read = load_weights<S>(path);

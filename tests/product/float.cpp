@@ -1,0 +1,3 @@
+#include "worked.hpp"
+
+double in_float() { return worked_example<float>(); }
