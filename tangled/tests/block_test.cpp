@@ -7,24 +7,24 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
 // check the block and the model
-BOOST_AUTO_TEST_CASE(gradient_of_normalise) {
+BOOST_AUTO_TEST_CASE(gradient_of_layer_norm) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Matrix<quad> X = gaussian<quad>(3, 5, seed);
     const Matrix<quad> W = gaussian<quad>(3, 5, seed + 20);
     const Matrix<quad> truth = gradient([&](const Matrix<Var<quad>>& x) {
-      const auto y = normalise<Var<quad>>(x).x;
+      const auto y = layer_norm<Var<quad>>(x).x;
       Var<quad> sum(quad(0));
       for (Index k = 0; k < y.size(); ++k) sum += y.data()[k] * W.data()[k];
       return sum;
     }, X);
-    const Matrix<quad> off = normalise_vjp(normalise(X), W) - truth;
+    const Matrix<quad> off = layer_norm_vjp(layer_norm(X), W) - truth;
     verify(to_double(off.cwiseAbs().maxCoeff()), 1e-30);
   }
 }
 // check the block and the model
 BOOST_AUTO_TEST_CASE(rows_are_normalised) {
   const Matrix<quad> X = gaussian<quad>(4, 7, 1);
-  const auto n = normalise(X);
+  const auto n = layer_norm(X);
   for (Index i = 0; i < 4; ++i) {
     const quad s2 = n.s(i) * n.s(i), mean = n.x.row(i).mean();
     verify(to_double(abs(mean)), 1e-32);

@@ -18,7 +18,7 @@ struct Normalised {
   Vector<S> s;
 };
 template <class S>
-Normalised<S> normalise(const Matrix<S>& X) {
+Normalised<S> layer_norm(const Matrix<S>& X) {
   using std::sqrt;
   Normalised<S> n{X, Vector<S>(X.rows())};
   for (Index i = 0; i < X.rows(); ++i) {
@@ -29,9 +29,9 @@ Normalised<S> normalise(const Matrix<S>& X) {
   return n;
 }
 // normalise rows and pull back
-/// Cotangent of X for that of normalise(X).x (prop. layer-norm).
+/// Cotangent of X for that of layer_norm(X).x (prop. layer-norm).
 template <class S>
-Matrix<S> normalise_vjp(const Normalised<S>& n, const Matrix<S>& dY) {
+Matrix<S> layer_norm_vjp(const Normalised<S>& n, const Matrix<S>& dY) {
   Matrix<S> dX = dY;
   for (Index i = 0; i < dX.rows(); ++i) {
     const S along = n.x.row(i).cwiseProduct(dY.row(i)).mean();
@@ -77,11 +77,11 @@ template <class S>
 BlockTrace<S> block_forward(const TransformerBlock<S>& b,
                             const Matrix<S>& X) {
   BlockTrace<S> t;
-  t.first = normalise(X);
+  t.first = layer_norm(X);
   t.heads = multihead_forward(b.attention, t.first.x, t.first.x,
                               causal_bias<S>(X.rows(), X.rows()));
   const Matrix<S> middle = X + t.heads.Y;
-  t.second = normalise(middle);
+  t.second = layer_norm(middle);
   t.hidden = project<S>(t.second.x, b.W_1, b.b_1).mat();
   t.bent = silu(t.hidden);
   t.Y = middle + project<S>(t.bent, b.W_2, b.b_2).mat();
@@ -100,13 +100,13 @@ Matrix<S> block_vjp(const TransformerBlock<S>& b, const BlockTrace<S>& t,
   bend *= sigma.array() * (S(1) + x * (S(1) - sigma.array()));
   const auto one = project_vjp<S>(t.second.x, b.W_1, b.b_1, two.X);
   const Matrix<S> dM =
-      dY + normalise_vjp<S>(t.second, one.X.mat());
+      dY + layer_norm_vjp<S>(t.second, one.X.mat());
   auto heads = multihead_vjp(b.attention, t.first.x, t.heads, dM);
   const TransformerBlock<S> g{std::move(heads.weights), one.W, two.W,
                               one.b, two.b};
   for_each_weight([](auto, auto& total, const auto& w) { total += w; }, sum,
                   g);
-  return dM + normalise_vjp<S>(t.first, heads.X);
+  return dM + layer_norm_vjp<S>(t.first, heads.X);
 }
 // hold the weights of a language model
 /// Token vectors E (vocabulary x D), position vectors P (n x D), blocks,
