@@ -1,0 +1,160 @@
+// bench/ring_mpi_bench.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#include "attn/random.hpp"
+#include "attn/ring.hpp"
+#include "attn/ring_cost.hpp"
+#include "mpirun.hpp"
+#include <benchmark/benchmark.h>
+#include <map>
+using namespace attn;
+
+namespace {
+// do what the benchmarks order
+double waited = 0;  // by this rank, in the last ring
+
+void bounce(int rank, long bytes) {
+  static std::vector<char> data;
+  data.resize(std::size_t(bytes));
+  const int other = 1 - rank;
+  for (int k = 0; k < 200; ++k)
+    if (rank == k % 2)
+      MPI_Send(data.data(), int(bytes), MPI_CHAR, other, 0, MPI_COMM_WORLD);
+    else
+      MPI_Recv(data.data(), int(bytes), MPI_CHAR, other, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+}
+
+void attend(MPI_Comm comm, int rank, int what, int p, long n) {
+  const Shards x = what == 4 ? zigzag(n, p) : contiguous(n, p);
+  static Matrix<float> Q;
+  if (Q.rows() != x.rows(rank)) Q = gaussian<float>(x.rows(rank), 64, 1);
+  Traffic traffic;
+  const auto y = ring_attention<float>(
+      {comm, x, x, &traffic}, Q, Q, Q,
+      {1, 1, what == 2 ? FlashRule<float>{} : causal<float>()});
+  benchmark::DoNotOptimize(y.O.data());
+  waited = traffic.waited;
+}
+// serve the benchmarks
+struct Command { int what = 0, ranks = 0; long size = 0; };
+
+MPI_Comm group(int p) {
+  static std::map<int, MPI_Comm> groups;
+  const auto [at, fresh] = groups.try_emplace(p, MPI_COMM_NULL);
+  if (fresh) {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < p, rank, &at->second);
+  }
+  return at->second;
+}
+// serve the benchmarks
+/// Seconds between two barriers of the ranks that take part.
+double act(const Command& c) {
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const MPI_Comm comm = group(c.ranks);
+  if (rank >= c.ranks) return 0;
+  MPI_Barrier(comm);
+  const double start = MPI_Wtime();
+  if (c.what == 1) bounce(rank, c.size);
+  else attend(comm, rank, c.what, c.ranks, c.size);
+  MPI_Barrier(comm);
+  return MPI_Wtime() - start;
+}
+// serve the benchmarks
+double order(Command c) {
+  for (int r = 1; r < 4; ++r)
+    MPI_Send(&c, int(sizeof c), MPI_BYTE, r, 7, MPI_COMM_WORLD);
+  return c.what == 0 ? 0 : act(c);
+}
+
+void serve() {
+  for (;;) {
+    MPI_Request request;
+    Command c;
+    MPI_Irecv(&c, int(sizeof c), MPI_BYTE, 0, 7, MPI_COMM_WORLD, &request);
+    for (int done = 0; !done; MPI_Test(&request, &done, MPI_STATUS_IGNORE))
+      usleep(200);
+    if (c.what == 0) return;
+    act(c);
+  }
+}
+// keep a crew of ranks
+struct Crew {
+  Crew() {
+    become_ranks(4, 3600);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) return;
+    serve();
+    MPI_Finalize();
+    std::_Exit(0);
+  }
+  ~Crew() {
+    order({0, 0, 0});
+    MPI_Finalize();
+  }
+};
+const Crew crew;
+// measure the constants of the model
+double fastest(const Command& c, int times) {
+  double best = 1e9, waited_then = 0;
+  for (int i = 0; i < times; ++i) {
+    const double seconds = order(c);
+    if (seconds < best) best = seconds, waited_then = waited;
+  }
+  waited = waited_then;
+  return best;
+}
+struct Constants {
+  double round = fastest({1, 2, 8}, 20) / 200;
+  double large = fastest({1, 2, 1 << 20}, 5) / 200;
+  Network net{round, double(1 << 20) / (large - round)};
+  double tile = fastest({2, 1, 1024}, 10);  // 1024 x 1024 pairs
+};
+// measure the constants of the model
+const Constants& constants() {
+  static const Constants measured;
+  return measured;
+}
+double predicted(int what, int p, double n) {
+  const Constants& k = constants();
+  const double m = n / p, share = std::max(1.0, p / 2.0);
+  const double full = k.tile * (m / 1024) * (m / 1024) * share;
+  const auto work = [&](int r, int t) {
+    if (what == 2) return full;
+    if (what == 4 || t == 0) return full / 2;
+    return t <= r ? full : 0.0;
+  };
+  return ring_time(p, work, k.net.seconds(m * 128 * 4)).total;
+}
+// time the ring
+void latency(benchmark::State& state) {
+  for (auto _ : state) order({1, 2, 8});  // a hundred round trips
+  state.counters["us"] = 1e6 * constants().net.alpha;
+}
+void bandwidth(benchmark::State& state) {
+  for (auto _ : state) order({1, 2, 1 << 20});
+  state.counters["gbytes"] = 1e-9 * constants().net.bandwidth;
+}
+void tile(benchmark::State& state) {
+  for (auto _ : state) order({2, 1, 1024});
+  state.counters["ms"] = 1e3 * constants().tile;
+}
+void ring(benchmark::State& state, int what) {
+  const int p = int(state.range(0));
+  double best = 1e9;
+  for (auto _ : state) best = std::min(best, fastest({what, p, 4096}, 5));
+  state.counters["ms"] = 1e3 * best;
+  state.counters["waited"] = 1e6 * waited;
+  state.counters["predicted"] = 1e3 * predicted(what, p, 4096);
+}
+// time the ring
+BENCHMARK(latency)->Name("ring/latency");
+BENCHMARK(bandwidth)->Name("ring/bandwidth");
+BENCHMARK(tile)->Name("ring/tile");
+BENCHMARK_CAPTURE(ring, full, 2)->Name("ring/full")->DenseRange(1, 4);
+BENCHMARK_CAPTURE(ring, contiguous, 3)->Name("ring/contiguous")
+    ->DenseRange(1, 4);
+BENCHMARK_CAPTURE(ring, zigzag, 4)->Name("ring/zigzag")->DenseRange(1, 4);
+}  // namespace

@@ -1,0 +1,181 @@
+// include/attn/shards.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "attn/argument.hpp"
+#include "attn/flash.hpp"
+#include "attn/tensor.hpp"
+
+namespace attn {
+// say which positions a rank holds
+/// The positions first, first + step, ...: n of them.
+struct Piece {
+  Index first = 0, n = 0, step = 1;
+};
+
+/// Which positions of a sequence each rank holds, in the order of its
+/// rows: one list of pieces per rank, the same on all ranks.
+struct Shards {
+  std::vector<std::vector<Piece>> of;
+  // count the rows of a rank and of all
+  int ranks() const { return int(of.size()); }
+  Index rows(int rank) const {
+    Index n = 0;
+    for (const Piece& piece : of[std::size_t(rank)]) n += piece.n;
+    return n;
+  }
+  Index total() const {
+    Index n = 0;
+    for (int r = 0; r < ranks(); ++r) n += rows(r);
+    return n;
+  }
+};
+// place the positions of a sequence
+/// Rank r holds lengths[r] successive positions.  Throws
+/// std::invalid_argument if a length is negative or there is no rank.
+inline Shards contiguous(const std::vector<Index>& lengths) {
+  require(!lengths.empty(), "contiguous: no ranks");
+  Shards shards;
+  Index first = 0;
+  for (const Index n : lengths) {
+    require(n >= 0, "contiguous: a length is ", n);
+    shards.of.push_back({{first, n}});
+    first += n;
+  }
+  return shards;
+}
+// place the positions of a sequence
+/// n positions in p successive parts whose lengths differ by at most one.
+/// Throws std::invalid_argument if n < 0 or p < 1, like zigzag and striped.
+inline Shards contiguous(Index n, int p) {
+  require(n >= 0 && p >= 1, "contiguous: ", n, " rows on ", p, " ranks");
+  std::vector<Index> lengths;
+  for (Index r = 0; r < p; ++r)
+    lengths.push_back((r + 1) * n / p - r * n / p);
+  return contiguous(lengths);
+}
+
+/// Of 2 p successive parts rank r holds those numbered r and 2 p - 1 - r.
+/// Throws std::invalid_argument as contiguous does.
+inline Shards zigzag(Index n, int p) {
+  require(n >= 0 && p >= 1, "zigzag: ", n, " rows on ", p, " ranks");
+  const Shards parts = contiguous(n, 2 * p);
+  Shards shards;
+  for (std::size_t r = 0; r < std::size_t(p); ++r)
+    shards.of.push_back(
+        {parts.of[r][0], parts.of[std::size_t(2 * p - 1) - r][0]});
+  return shards;
+}
+// place the positions of a sequence
+/// Rank r holds the positions r, r + p, r + 2 p, ...
+/// Throws std::invalid_argument as contiguous does.
+inline Shards striped(Index n, int p) {
+  require(n >= 0 && p >= 1, "striped: ", n, " rows on ", p, " ranks");
+  Shards shards;
+  for (Index r = 0; r < p; ++r)
+    shards.of.push_back({{r, std::max<Index>(0, (n - r + p - 1) / p), p}});
+  return shards;
+}
+// restrict a rule to a pair of pieces
+inline Index floor_div(Index a, Index b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+inline Index ceil_div(Index a, Index b) { return -floor_div(-a, b); }
+
+/// The rows of a piece at positions below `length`, of all if absent.
+inline Index rows_in_use(const Piece& x, std::optional<Index> length) {
+  if (!length) return x.n;
+  return std::clamp<Index>(ceil_div(*length - x.first, x.step), 0, x.n);
+}
+// restrict a rule to a pair of pieces
+template <class T>
+void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
+  const Index x = q.first + *r.offset - k.first, t = q.step;
+  if (t == 1) { r.offset = x; return; }
+  const Index low = ceil_div(x - r.left.value_or(0), t);
+  const Index high = floor_div(x + r.right.value_or(0), t);
+  if (r.left && r.right && high < low) { r.keys = 0; return; }
+  r.offset = r.right ? high : low;
+  if (r.left) r.left = r.right ? high - low : 0;
+  if (r.right) r.right = 0;
+}
+// restrict a rule to a pair of pieces
+/// The rule under which queries q meet keys k, out of n_q and n_k in all
+/// (prop. windows); its mask is written to `keep`.  Throws
+/// std::invalid_argument for a bias, a slope between stripes, unequal steps.
+template <class T>
+FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
+                          const Piece& k, Index n_q, Index n_k,
+                          Matrix<bool>& keep) {
+  require(q.step == k.step, "rule_between: steps ", q.step, " and ", k.step);
+  require(!rule.bias, "rule_between: a bias is not sharded");
+  require(rule.slope == 0 || q.step == 1,
+          "rule_between: a slope needs pieces of step 1, not ", q.step);
+  FlashRule<T> r = rule;
+  if (!r.offset) r.offset = rule.keys.value_or(n_k) -
+                            rule.queries.value_or(n_q);
+  r.queries = rows_in_use(q, rule.queries);
+  r.keys = rows_in_use(k, rule.keys);
+  restrict_window(r, q, k);
+  r.sink.reset();
+  if (rule.keep)
+    // look the mask up by positions
+    {
+      keep.resize(q.n, k.n);
+      for (Index i = 0; i < q.n; ++i)
+        for (Index j = 0; j < k.n; ++j)
+          keep(i, j) = (*rule.keep)((q.first + i * q.step) / rule.keep_q,
+                                    (k.first + j * k.step) / rule.keep_k);
+      r.keep = &keep, r.keep_q = r.keep_k = 1;
+    }
+  return r;
+}
+// count the pairs of two ranks
+/// Pairs that meet between the queries of rank r and the keys of rank s.
+template <class T>
+Index count_pairs(const FlashRule<T>& rule, const Shards& queries,
+            const Shards& keys, int r, int s) {
+  Index n = 0;
+  Matrix<bool> keep;
+  for (const Piece& q : queries.of[std::size_t(r)])
+    for (const Piece& k : keys.of[std::size_t(s)]) {
+      const auto local = rule_between(rule, q, k, queries.total(),
+                                      keys.total(), keep);
+      for (Index i = 0; i < *local.queries; ++i) {
+        const Index at = i + *local.offset;
+        const Index last = local.right ? at + *local.right + 1 : *local.keys;
+        const Index first = local.left ? at - *local.left : 0;
+        n += std::max<Index>(0, std::min(last, *local.keys) -
+                                    std::max<Index>(first, 0));
+      }
+    }
+  return n;
+}
+// take the rows of a rank
+/// Positions of the rows of a rank, in their order.
+inline std::vector<Index> positions_of(const Shards& shards, int rank) {
+  std::vector<Index> at;
+  for (const Piece& x : shards.of[std::size_t(rank)])
+    for (Index i = 0; i < x.n; ++i) at.push_back(x.first + i * x.step);
+  return at;
+}
+
+/// The rows of `whole`, one per position, that a rank holds.  Throws
+/// std::invalid_argument unless there are as many as positions.
+template <class T>
+Matrix<T> part_of(const Matrix<T>& whole, const Shards& shards, int rank) {
+  require(whole.rows() == shards.total(), "part_of: matrix is ", shape(whole),
+          ", expected ", shards.total(), " rows");
+  const std::vector<Index> at = positions_of(shards, rank);
+  Matrix<T> mine(std::ssize(at), whole.cols());
+  for (std::size_t i = 0; i < at.size(); ++i)
+    mine.row(Index(i)) = whole.row(at[i]);
+  return mine;
+}
+template <class T>
+Vector<T> part_of(const Vector<T>& whole, const Shards& shards, int rank) {
+  return part_of<T>(Matrix<T>(whole), shards, rank);
+}
+}  // namespace attn

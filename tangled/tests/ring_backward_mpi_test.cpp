@@ -1,0 +1,219 @@
+// tests/ring_backward_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/ring.hpp"
+#include "ring_ranks.hpp"
+using namespace attn;
+static const World world;
+
+BOOST_AUTO_TEST_SUITE(ring)
+// check the ring going back
+template <class T>
+void check_backward(const RingCase<T>& c, const BackTruth& t,
+                    const BackBounds<T>& bound, int p) {
+  on_ranks(p, [&](MPI_Comm comm, int r) {
+    const Ring ring{comm, c.queries(p), c.keys(p)};
+    const auto q = [&](const auto& m) { return part_of(m, ring.queries, r); };
+    const auto k = [&](const auto& m) { return part_of(m, ring.keys, r); };
+    const auto y = ring_attention<T>(ring, q(c.Q), k(c.K), k(c.V), c.heads());
+    const Matrix<T> dL = q(c.dL).transpose();
+    const auto g = ring_attention_vjp<T>(ring, q(c.Q), k(c.K), k(c.V), y,
+                                         q(c.dO), c.heads(), dL);
+    Worst worst;
+    worst.add(g.Q, q(t.dQ), q(bound.dQ));
+    worst.add(g.K, k(t.dK), k(bound.dK));
+    worst.add(g.V, k(t.dV), k(bound.dV));
+    worst.add(distance(g.sinks[0], t.dsink), bound.dsink);
+    return worst;
+  });
+}
+// check the ring going back
+template <class T, class Change>
+void check_rule_back(Change change, std::uint64_t seed = 1) {
+  for (const Place place : {Place::even, Place::uneven, Place::zigzag,
+                            Place::striped}) {
+    RingCase<T> c = ring_case<T>(22, 27, 4, 3, seed + std::uint64_t(place));
+    c.place = place;
+    change(c);
+    if (place == Place::striped) c.plain.slope = 0;
+    const Truth f = forward_truth(c);
+    const BackTruth t = backward_truth(c, f);
+    const BackBounds<T> bound(c, f, t);
+    for (const int p : {1, 2, 3, 4, 7}) check_backward(c, t, bound, p);
+  }
+}
+// check the ring going back
+using D = RingCase<double>;
+BOOST_AUTO_TEST_CASE(backward_plain) { check_rule_back<double>([](D&) {}); }
+BOOST_AUTO_TEST_CASE(backward_causal) {
+  check_rule_back<double>([](D& c) { c.plain.right = 0; });
+}
+BOOST_AUTO_TEST_CASE(backward_window) {
+  check_rule_back<double>([](D& c) { c.plain.left = 4, c.plain.right = 2; });
+}
+BOOST_AUTO_TEST_CASE(backward_lengths) {
+  check_rule_back<double>([](D& c) { c.plain.queries = 15, c.plain.keys = 9; });
+}
+BOOST_AUTO_TEST_CASE(backward_mask) {
+  check_rule_back<double>([](D& c) { c.masked = true; });
+}
+// check the ring going back
+BOOST_AUTO_TEST_CASE(backward_softcap) {
+  check_rule_back<double>([](D& c) { c.plain.softcap = 1.5; });
+}
+BOOST_AUTO_TEST_CASE(backward_slope) {
+  check_rule_back<double>([](D& c) { c.plain.slope = 0.25; });
+}
+BOOST_AUTO_TEST_CASE(backward_sink) {
+  check_rule_back<double>([](D& c) { c.plain.sink = 0.5, c.plain.right = 1; });
+}
+BOOST_AUTO_TEST_CASE(backward_all_at_once) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed)
+    check_rule_back<double>([](D& c) {
+      c.plain.right = 3, c.plain.left = 20, c.plain.softcap = 2;
+      c.plain.slope = 0.125, c.plain.sink = -0.5, c.plain.scale = 0.4;
+      c.plain.queries = 20, c.plain.keys = 25, c.masked = true;
+    }, 10 * seed);
+}
+// check the ring going back
+D head_of_layer(Index h, Index shared) {
+  D c = ring_case<double>(23, 19, 4, 3, std::uint64_t(40 + h));
+  const D owner = ring_case<double>(23, 19, 4, 3,
+                                    std::uint64_t(60 + h / shared));
+  c.K = owner.K, c.V = owner.V, c.others = (shared - 1) * 23;
+  if (h % 2 == 0) c.Q *= 30;  // with dominant keys
+  c.place = Place::zigzag, c.plain.right = 2, c.plain.slope = 0.125;
+  c.plain.sink = 0.5 * double(h) - 1;
+  return c;
+}
+Matrix<double> put_beside(const Matrix<double>& A, const Matrix<double>& B) {
+  Matrix<double> AB(B.rows(), A.cols() + B.cols());
+  AB << A, B;
+  return AB;
+}
+// check the ring going back
+BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
+  FlashHeads<double> many{4, 2};
+  Matrix<double> Q(23, 0), K(19, 0), V(19, 0), dO(23, 0);
+  std::vector<D> cases;
+  std::vector<BackTruth> truths;
+  std::vector<BackBounds<double>> bounds;
+  for (Index h = 0; h < 4; ++h) {
+    const D c = head_of_layer(h, 2);
+    const Truth f = forward_truth(c);
+    cases.push_back(c), truths.push_back(backward_truth(c, f));
+    many.rule = c.plain, many.sinks.push_back(*c.plain.sink);
+    bounds.emplace_back(c, f, truths.back());
+    Q = put_beside(Q, c.Q), dO = put_beside(dO, c.dO);
+    if (h % 2 == 0) K = put_beside(K, c.K), V = put_beside(V, c.V);
+  }
+  for (const int p : {1, 2, 3, 4, 7})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      Worst worst;
+      // take the heads of a layer back together
+      const Ring ring{comm, cases[0].queries(p), cases[0].keys(p)};
+      const auto q = [&](const auto& m) { return part_of(m, ring.queries, rank); };
+      const auto k = [&](const auto& m) { return part_of(m, ring.keys, rank); };
+      Matrix<double> dL(4, ring.queries.rows(rank));
+      for (Index h = 0; h < 4; ++h) dL.row(h) = q(cases[std::size_t(h)].dL);
+      const auto y = ring_attention(ring, q(Q), k(K), k(V), many);
+      const auto g = ring_attention_vjp(ring, q(Q), k(K), k(V), y, q(dO), many, dL);
+      for (std::size_t h = 0; h < 4; ++h) {
+        worst.add(g.Q.middleCols(4 * Index(h), 4), q(truths[h].dQ),
+                  q(bounds[h].dQ));
+        worst.add(distance(g.sinks[h], truths[h].dsink), bounds[h].dsink);
+      }
+      // compare the sums of heads that share keys
+      for (std::size_t a = 0; a < 4; a += 2) {
+        const Index pair = Index(a) / 2;
+        worst.add(g.K.middleCols(4 * pair, 4),
+                  k(Matrix<quad>(truths[a].dK + truths[a + 1].dK)),
+                  k(Matrix<double>(bounds[a].dK + bounds[a + 1].dK)));
+        worst.add(g.V.middleCols(3 * pair, 3),
+                  k(Matrix<quad>(truths[a].dV + truths[a + 1].dV)),
+                  k(Matrix<double>(bounds[a].dV + bounds[a + 1].dV)));
+      }
+      return worst;
+    });
+}
+// go back by the textbook
+double textbook_excess(const D& c, const Truth& f, const BackTruth& t,
+                       const BackBounds<double>& bound) {
+  const Matrix<double> A = lift<double>(f.A), O = lift<double>(f.O);
+  const Matrix<double> dA = c.dO * c.V.transpose();
+  double most = 0;
+  for (Index i = 0; i < A.rows(); ++i) {
+    const double mean = O.row(i).dot(c.dO.row(i)) - c.dL(i);
+    for (Index a = 0; a < c.Q.cols(); ++a) {
+      double sum = 0;
+      for (Index j = 0; j < A.cols(); ++j)
+        sum += A(i, j) * (dA(i, j) - mean) * c.K(j, a);
+      most = std::max(most, distance(f.scale * quad(sum), t.dQ(i, a)) /
+                                bound.dQ(i, a));
+    }
+  }
+  return most;
+}
+// check the second lap
+BOOST_AUTO_TEST_CASE(backward_at_low_temperature) {
+  D c = ring_case<double>(22, 27, 4, 3, 17);
+  c.Q *= 30, c.dL.setZero();
+  const Truth f = forward_truth(c);
+  const BackTruth t = backward_truth(c, f);
+  const BackBounds<double> bound(c, f, t);
+  for (const Place place : {Place::even, Place::zigzag, Place::striped}) {
+    c.place = place;
+    for (const int p : {1, 2, 3, 4, 7}) check_backward(c, t, bound, p);
+  }
+  const double times = textbook_excess(c, f, t, bound);
+  fact("textbook", times);
+  refute(times, 1);
+}
+// check the second lap
+BOOST_AUTO_TEST_CASE(backward_at_low_temperature_with_a_cap) {
+  D c = ring_case<double>(22, 27, 4, 3, 18);
+  c.Q *= 30, c.plain.softcap = 60;
+  const Truth f = forward_truth(c);
+  const BackTruth t = backward_truth(c, f);
+  const BackBounds<double> bound(c, f, t);
+  for (const int p : {1, 3, 4}) check_backward(c, t, bound, p);
+}
+// check the edges going back round the ring
+BOOST_AUTO_TEST_CASE(gradients_have_the_same_bits_twice) {
+  for (const int p : {2, 3, 7})
+    on_ranks(p, [&](MPI_Comm comm, int r) {
+      const D c = ring_case<double>(50, 50, 5, 3, 4);
+      const Ring ring{comm, zigzag(50, p), zigzag(50, p)};
+      const auto at = [&](const auto& m) { return part_of(m, ring.keys, r); };
+      const FlashHeads<double> rule{1, 1, causal<double>()};
+      const auto y = ring_attention<double>(ring, at(c.Q), at(c.K), at(c.V),
+                                            rule);
+      const auto back = [&] {
+        return ring_attention_vjp<double>(ring, at(c.Q), at(c.K), at(c.V), y,
+                                          at(c.dO), rule);
+      };
+      const auto g = back(), h = back();
+      Worst worst;
+      worst.add(distance(g.Q, h.Q) + distance(g.K, h.K) +
+                    distance(g.V, h.V), 0);
+      return worst;
+    });
+}
+// check the edges going back round the ring
+BOOST_AUTO_TEST_CASE(no_gradient_of_empty_rows) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Ring ring{comm, contiguous({4, 0, 5}), contiguous({0, 3, 0})};
+    const auto Q = part_of(gaussian<double>(9, 2, 1), ring.queries, rank);
+    const auto K = part_of(gaussian<double>(3, 2, 2), ring.keys, rank);
+    const FlashHeads<double> rule{1, 1, causal<double>()};
+    const auto y = ring_attention(ring, Q, K, K, rule);
+    const auto g = ring_attention_vjp(ring, Q, K, K, y, Q, rule);
+    Worst worst;  // queries 0 .. 5 see no key
+    const Index empty = rank == 0 ? 4 : rank == 2 ? 2 : 0;
+    worst.add(g.Q.topRows(empty).cwiseAbs().sum(), 0);
+    worst.add(double(!g.K.allFinite() || !g.V.allFinite()), 0);
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_SUITE_END()

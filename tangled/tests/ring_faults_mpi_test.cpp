@@ -1,0 +1,134 @@
+// tests/ring_faults_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+
+#include "attn/ring.hpp"
+#include "mpirun.hpp"
+#include "ring_case.hpp"
+using namespace attn;
+
+namespace {
+using attn::flash;
+// do what the job asks for
+void compute_digest(int rank) {
+  const Index n = 900;
+  const auto c = ring_case<double>(n, n, 32, 32, 3);
+  const Ring ring{MPI_COMM_WORLD, zigzag(n, 3), zigzag(n, 3)};
+  const auto mine = [&](const auto& m) { return part_of(m, ring.keys, rank); };
+  const FlashHeads<double> rule{1, 1, causal<double>()};
+  const Matrix<double> Q = mine(c.Q), K = mine(c.K), V = mine(c.V);
+  const auto y = ring_attention(ring, Q, K, V, rule);
+  const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, mine(c.dO), rule);
+  // fingerprint what all ranks have found
+  std::uint64_t hash = 1469598103934665603u, all;
+  for (const auto* m : {&y.O, &g.Q, &g.K, &g.V})
+    for (Index i = 0; i < m->size(); ++i)
+      hash = (hash ^ std::bit_cast<std::uint64_t>(m->data()[i])) *
+             1099511628211u;
+  hash *= std::uint64_t(2 * rank + 1);
+  MPI_Allreduce(&hash, &all, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
+  const auto states = tree_decode<double>(MPI_COMM_WORLD, c.Q.row(0), K, V,
+                                          4, 4);
+  for (Index h = 0; h < 4; ++h)
+    // hold a decoded head to its bound
+    {
+      RingCase<double> one = c;
+      one.Q = c.Q.block(0, 8 * h, 1, 8), one.K = c.K.middleCols(8 * h, 8);
+      one.V = c.V.middleCols(8 * h, 8), one.plain.key_block = 128;
+      const Truth truth = forward_truth(one);
+      const Bounds<double> bound(one, truth);
+      for (Index e = 0; e < 8; ++e)
+        if (!(distance(states[std::size_t(h)].output()(e), truth.O(0, e)) <=
+              bound.O(0, e)))
+          all = 0;
+    }
+  if (rank == 0 && all != 0) std::cout << "digest " << all << std::endl;
+}
+// do what the job asks for
+[[noreturn]] void run_job(const std::string& scenario) {
+  MPI_Init(nullptr, nullptr);
+  int rank;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Barrier(MPI_COMM_WORLD);  // all are there, and know each other
+  if (scenario == "killed" && rank == 1) std::raise(SIGKILL);
+  if (scenario == "throws" && rank == 1)
+    throw std::runtime_error("no such rank");
+  compute_digest(rank);
+  MPI_Finalize();
+  std::_Exit(0);
+}
+// do the job before main
+struct Start {
+  Start() {
+    if (const char* scenario = std::getenv("ATTN_RING_JOB"))
+      run_job(scenario);
+  }
+};
+const Start begin;
+// start a job and read what it says
+struct Job {
+  int status = 0;
+  double seconds = 0;
+  std::string output;
+};
+Job launch(const std::string& scenario, const std::string& settings) {
+  const std::string command = "ATTN_RING_JOB=" + scenario + " mpirun " +
+                              settings + " -n 3 " + own_path() + " 2>&1";
+  prepare_mpirun();
+  Job job;
+  const auto start = std::chrono::steady_clock::now();
+  std::FILE* pipe = popen(command.c_str(), "r");
+  char line[256];
+  while (pipe && std::fgets(line, sizeof line, pipe)) job.output += line;
+  job.status = pipe ? pclose(pipe) : -1;
+  job.seconds = std::chrono::duration<double>(
+                    std::chrono::steady_clock::now() - start).count();
+  return job;
+}
+// start a job and read what it says
+std::string digest_of(const Job& job) {
+  const std::size_t at = job.output.find("digest ");
+  if (job.status != 0 || at == std::string::npos) return "";
+  return job.output.substr(at, job.output.find('\n', at) - at);
+}
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(ring)
+// check that a dead rank ends the job
+BOOST_AUTO_TEST_CASE(a_killed_rank_ends_the_job) {
+  const Job job = launch("killed", "");
+  fact("seconds", job.seconds, 2);
+  verify(job.seconds, 30);
+  verify(double(job.status == 0), 0);
+  verify(double(job.output.find("rank 1") == std::string::npos ||
+                job.output.find("signal 9") == std::string::npos), 0);
+}
+BOOST_AUTO_TEST_CASE(an_uncaught_exception_ends_the_job) {
+  const Job job = launch("throws", "");
+  fact("seconds", job.seconds, 2);
+  verify(job.seconds, 30);
+  verify(double(job.status == 0), 0);
+  verify(double(job.output.find("no such rank") == std::string::npos), 0);
+}
+// check the ring under several transports
+BOOST_AUTO_TEST_CASE(same_bits_whatever_the_transport) {
+  const std::string digest = digest_of(launch("digest", ""));
+  for (const std::string setting :
+       {"--mca btl_vader_single_copy_mechanism none",
+        "--mca btl_vader_eager_limit 128 --mca mpi_yield_when_idle 0",
+        "--mca btl tcp,self"})
+    verify(double(digest_of(launch("digest", setting)) != digest), 0);
+  BOOST_TEST(digest.size() > 10);
+}
+BOOST_AUTO_TEST_CASE(decoding_with_any_algorithm_of_reduction) {
+  for (const char* algorithm : {"1", "3", "4"})
+    verify(double(digest_of(launch("digest",
+        std::string("--mca coll_tuned_use_dynamic_rules 1 "
+                    "--mca coll_tuned_allreduce_algorithm ") + algorithm))
+                      .empty()), 0);
+}
+BOOST_AUTO_TEST_SUITE_END()

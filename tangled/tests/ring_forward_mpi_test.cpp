@@ -1,0 +1,198 @@
+// tests/ring_forward_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/ring.hpp"
+#include "ring_ranks.hpp"
+using namespace attn;
+static const World world;
+
+BOOST_AUTO_TEST_SUITE(ring)
+using attn::flash;
+// check the ring forward
+template <class T>
+void check_forward(const RingCase<T>& c, const Truth& t,
+                   const Bounds<T>& bound, int p) {
+  on_ranks(p, [&](MPI_Comm comm, int rank) {
+    const Ring ring{comm, c.queries(p), c.keys(p)};
+    const auto y = ring_attention<T>(ring, part_of(c.Q, ring.queries, rank),
+                                     part_of(c.K, ring.keys, rank),
+                                     part_of(c.V, ring.keys, rank), c.heads());
+    Worst worst;
+    worst.add(y.O, part_of(t.O, ring.queries, rank),
+              part_of(bound.O, ring.queries, rank));
+    const auto L = part_of<quad>(t.L, ring.queries, rank);
+    const auto dL = part_of<double>(bound.L, ring.queries, rank);
+    for (Index i = 0; i < y.logZ.size(); ++i)
+      if (is_forbidden(L(i))) worst.add(is_forbidden(y.logZ(i)) ? 0 : 1, 0);
+      else worst.add(distance(y.logZ(i), L(i)), dL(i));
+    return worst;
+  });
+}
+// check the ring forward
+template <class T, class Change>
+void check_rule(Change change, std::uint64_t seed = 1) {
+  for (const Place place : {Place::even, Place::uneven, Place::zigzag,
+                            Place::striped}) {
+    RingCase<T> c = ring_case<T>(26, 31, 5, 3, seed + std::uint64_t(place));
+    c.place = place;
+    change(c);
+    if (place == Place::striped) c.plain.slope = 0;
+    const Truth t = forward_truth(c);
+    const Bounds<T> bound(c, t);
+    for (const int p : {1, 2, 3, 4, 7}) check_forward(c, t, bound, p);
+  }
+}
+// check the ring forward
+using D = RingCase<double>;
+BOOST_AUTO_TEST_CASE(forward_plain) { check_rule<double>([](D&) {}); }
+BOOST_AUTO_TEST_CASE(forward_causal) {
+  check_rule<double>([](D& c) { c.plain.right = 0; });
+}
+BOOST_AUTO_TEST_CASE(forward_window) {
+  check_rule<double>([](D& c) { c.plain.left = 4, c.plain.right = 2; });
+}
+BOOST_AUTO_TEST_CASE(forward_left_window) {
+  check_rule<double>([](D& c) { c.plain.left = 3; });
+}
+BOOST_AUTO_TEST_CASE(forward_offset) {
+  check_rule<double>([](D& c) { c.plain.right = 0, c.plain.offset = -6; });
+}
+BOOST_AUTO_TEST_CASE(forward_lengths) {
+  check_rule<double>([](D& c) { c.plain.queries = 17, c.plain.keys = 12; });
+}
+BOOST_AUTO_TEST_CASE(forward_mask) {
+  check_rule<double>([](D& c) { c.masked = true; });
+}
+// check the ring forward
+BOOST_AUTO_TEST_CASE(forward_at_low_temperature) {
+  check_rule<double>([](D& c) { c.Q *= 2000, c.plain.right = 3; });
+}
+// check the ring forward
+BOOST_AUTO_TEST_CASE(forward_softcap) {
+  check_rule<double>([](D& c) { c.plain.softcap = 1.5; });
+}
+BOOST_AUTO_TEST_CASE(forward_slope) {
+  check_rule<double>([](D& c) { c.plain.slope = 0.25; });
+}
+BOOST_AUTO_TEST_CASE(forward_sink) {
+  check_rule<double>([](D& c) { c.plain.sink = 0.5, c.plain.right = 1; });
+}
+template <class T>
+void everything(RingCase<T>& c) {
+  c.plain.right = 3, c.plain.left = 20, c.plain.softcap = T(2);
+  c.plain.slope = T(0.125), c.plain.sink = T(-0.5), c.plain.scale = T(0.4);
+  c.plain.queries = 24, c.plain.keys = 29, c.masked = true;
+}
+BOOST_AUTO_TEST_CASE(forward_all_at_once) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    check_rule<double>(everything<double>, 10 * seed);
+}
+BOOST_AUTO_TEST_CASE(forward_float) {
+  check_rule<float>([](RingCase<float>& c) { c.plain.right = 0; });
+  check_rule<float>(everything<float>, 7);
+}
+// check the edges of the ring
+BOOST_AUTO_TEST_CASE(fewer_rows_than_ranks) {
+  for (const Index n_q : {0, 1, 3})
+    for (const Index n_k : {0, 1, 2}) {
+      D c = ring_case<double>(n_q, n_k, 2, 3, 5);
+      c.plain.right = 0;
+      const Truth t = forward_truth(c);
+      const Bounds<double> bound(c, t);
+      for (const int p : {1, 4, 7}) check_forward(c, t, bound, p);
+    }
+}
+// check the edges of the ring
+BOOST_AUTO_TEST_CASE(rows_without_keys) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Ring ring{comm, zigzag(9, 3), zigzag(4, 3)};
+    const auto Q = part_of(gaussian<double>(9, 2, 1), ring.queries, rank);
+    const auto K = part_of(gaussian<double>(4, 2, 2), ring.keys, rank);
+    const auto y = ring_attention(ring, Q, K, K, {1, 1, causal<double>()});
+    Worst worst;
+    Index row = 0;
+    for (const Piece& q : ring.queries.of[std::size_t(rank)])
+      for (Index i = 0; i < q.n; ++i, ++row)
+        if (q.first + i < 5)
+          worst.add(y.O.row(row).cwiseAbs().sum() +
+                        (is_forbidden(y.logZ(row)) ? 0 : 1), 0);
+    return worst;
+  });
+}
+// check the edges of the ring
+BOOST_AUTO_TEST_CASE(one_rank_is_flash) {
+  on_ranks(1, [](MPI_Comm comm, int) {
+    const D c = ring_case<double>(300, 400, 5, 3, 4);
+    const Ring ring{comm, contiguous(300, 1), contiguous(400, 1)};
+    Worst worst;
+    for (const auto& rule : {FlashRule<double>{}, causal<double>()}) {
+      const auto x = ring_attention(ring, c.Q, c.K, c.V, {1, 1, rule});
+      const auto y = flash(c.Q, c.K, c.V, rule);
+      worst.add(distance(x.O, y.O), 0);
+      worst.add(distance(x.logZ.transpose(), y.logZ), 0);
+    }
+    return worst;
+  });
+}
+// check the edges of the ring
+BOOST_AUTO_TEST_CASE(heads_travel_together) {
+  const Index d = 4, e = 3, n = 21;
+  const std::vector<double> slopes{0, 0.5, 0.25, 0, 1, 0.125};
+  const std::vector<double> sinks{0.25, 1, -1, 0, 3, -2};
+  const FlashHeads<double> many{6, 3, causal<double>(), slopes, sinks};
+  const auto Q = gaussian<double>(n, 6 * d, 1);
+  const auto K = gaussian<double>(n, 3 * d, 2);
+  const auto V = gaussian<double>(n, 3 * e, 3);
+  for (const int p : {1, 2, 3, 7})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      const Ring ring{comm, zigzag(n, p), zigzag(n, p)};
+      const auto mine = [&](const auto& m) -> Matrix<double> {
+        return part_of<double>(Matrix<double>(m), ring.keys, rank);
+      };
+      const auto y = ring_attention(ring, mine(Q), mine(K), mine(V), many);
+      Worst worst;
+      // compare every head with a call of its own
+      for (Index h = 0; h < 6; ++h) {
+        const auto one = ring_attention<double>(
+            ring, mine(Q.middleCols(h * d, d)), mine(K.middleCols(h / 2 * d, d)),
+            mine(V.middleCols(h / 2 * e, e)), {1, 1, many.rule_of(h)});
+        worst.add(distance(y.O.middleCols(h * e, e), one.O), 0);
+        worst.add(distance(y.logZ.row(h), one.logZ), 0);
+      }
+      return worst;
+    });
+}
+// check the edges of the ring
+BOOST_AUTO_TEST_CASE(same_bits_twice) {
+  for (const int p : {2, 3, 4, 7})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      const D c = ring_case<double>(50, 50, 5, 3, 4);
+      const Ring ring{comm, zigzag(50, p), zigzag(50, p)};
+      const auto Q = part_of(c.Q, ring.queries, rank);
+      const auto K = part_of(c.K, ring.keys, rank);
+      const auto V = part_of(c.V, ring.keys, rank);
+      const FlashHeads<double> many{1, 1, causal<double>()};
+      const auto x = ring_attention(ring, Q, K, V, many);
+      const auto y = ring_attention(ring, Q, K, V, many);
+      Worst worst;
+      worst.add(distance(x.O, y.O) + distance(x.logZ, y.logZ), 0);
+      return worst;
+    });
+}
+// check the edges of the ring
+BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
+  D c = ring_case<double>(20, 24, 3, 2, 8);
+  c.plain.keys = 15, c.plain.right = 0;
+  const Truth t = forward_truth(c);
+  const Bounds<double> bound(c, t);
+  c.V.bottomRows(9).setConstant(NaN);
+  c.K.bottomRows(9).setConstant(NaN);
+  for (const int p : {1, 2, 4, 7}) check_forward(c, t, bound, p);
+}
+BOOST_AUTO_TEST_CASE(blocks_beyond_the_eager_limit) {
+  const D c = ring_case<double>(7, 2100, 32, 32, 3);  // 154 kB a block
+  const Truth t = forward_truth(c);
+  check_forward(c, t, Bounds<double>(c, t), 7);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,399 @@
+// tests/ring_ranks_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include <malloc.h>
+#include <cstring>
+
+#include "attn/ring.hpp"
+#include "ring_ranks.hpp"
+
+// count what one thread allocates
+extern "C" void* __libc_malloc(std::size_t);
+extern "C" void* __libc_memalign(std::size_t, std::size_t);
+extern "C" void __libc_free(void*);
+
+namespace {
+thread_local bool counting = false;
+thread_local long live = 0, peak = 0;
+void* counted(void* p) {
+  if (counting && p) live += long(malloc_usable_size(p));
+  if (live > peak) peak = live;
+  return p;
+}
+void start_counting() { live = peak = 0, counting = true; }
+long peak_since() { counting = false; return peak; }
+}  // namespace
+extern "C" void* malloc(std::size_t n) { return counted(__libc_malloc(n)); }
+extern "C" void* aligned_alloc(std::size_t align, std::size_t n) {
+  return counted(__libc_memalign(align, n));
+}
+extern "C" void free(void* p) {
+  if (counting && p) live -= long(malloc_usable_size(p));
+  __libc_free(p);
+}
+using namespace attn;
+static const World world;
+
+BOOST_AUTO_TEST_SUITE(ring)
+using attn::flash;
+// count the traffic going back
+Worst count_backward(MPI_Comm comm, int p, int rank, double hot) {
+  Traffic sent;
+  const Index m = 5, d = 4, e = 3;
+  Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
+  const Matrix<double> Q = hot * gaussian<double>(m, d, std::uint64_t(rank));
+  const auto K = gaussian<double>(m, d, std::uint64_t(rank + 20));
+  const auto V = gaussian<double>(m, e, std::uint64_t(rank + 40));
+  const auto y = ring_attention<double>(ring, Q, K, V);
+  ring.traffic = &sent;
+  ring_attention_vjp<double>(ring, Q, K, V, y, V);
+  const long laps = p == 1 ? 0 : 2 * p - 1 + (hot > 1 ? p : 0);
+  Worst worst;
+  worst.add(double(std::abs(sent.messages - laps)), 0);
+  worst.add(double(std::abs(sent.bytes - 8 * laps * m * (d + e))), 0);
+  return worst;
+}
+// check what is sent
+BOOST_AUTO_TEST_CASE(counted_forward) {
+  for (const int p : {1, 2, 3, 4, 7})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      Traffic sent;
+      const Index d = 4, e = 3;
+      std::vector<Index> lengths;
+      for (int r = 0; r < p; ++r) lengths.push_back(5 + r % 3);
+      const Shards x = contiguous(lengths);
+      const Index m = x.rows(rank);
+      const auto Q = gaussian<double>(m, 4 * d, std::uint64_t(rank));
+      const auto K = gaussian<double>(m, 2 * d, std::uint64_t(rank));
+      const auto V = gaussian<double>(m, 2 * e, std::uint64_t(rank));
+      ring_attention<double>({comm, x, x, &sent}, Q, K, V, {4, 2});
+      // every block but that of the right neighbour
+      const Index departed = x.total() - x.rows((rank + 1) % p);
+      Worst worst;
+      worst.add(double(std::abs(sent.messages - (p - 1))), 0);
+      worst.add(double(std::abs(sent.bytes - 8 * departed * 2 * (d + e))), 0);
+      return worst;
+    });
+}
+// check what is sent
+BOOST_AUTO_TEST_CASE(counted_backward) {
+  for (const int p : {1, 2, 3, 4, 7})
+    for (const double hot : {0.1, 1000.0})
+      on_ranks(p, [&](MPI_Comm comm, int rank) {
+        return count_backward(comm, p, rank, hot);
+      });
+}
+// compare heads with flash
+Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
+  const Index d = 3, e = 2;
+  std::vector<Index> lengths;
+  for (int r = 0; r < p; ++r) lengths.push_back(r % 3 == 1 ? 0 : 3 + r);
+  const Shards x = contiguous(lengths);
+  const Ring ring{comm, x, x};
+  const auto Q = gaussian<double>(x.total(), H * d, 1);
+  const auto K = gaussian<double>(x.total(), G * d, 2);
+  const auto V = gaussian<double>(x.total(), G * e, 3);
+  FlashHeads<double> many{H, G, causal<double>()};
+  for (Index h = 0; h < H; ++h) many.slopes.push_back(0.125 * double(h));
+  const auto O = head_parallel<double>(ring, part_of(Q, x, rank),
+      part_of(K, x, rank), part_of(V, x, rank), many);
+  Worst worst;
+  for (Index h = 0; h < H; ++h) {
+    const Index g = h * G / H;
+    const Matrix<double> whole =
+        flash(Q.middleCols(h * d, d), K.middleCols(g * d, d),
+              V.middleCols(g * e, e), many.rule_of(h)).O;
+    worst.add(distance(O.middleCols(h * e, e), part_of(whole, x, rank)), 0);
+  }
+  return worst;
+}
+// check heads spread over ranks
+BOOST_AUTO_TEST_CASE(counted_heads) {
+  for (const int p : {1, 2, 4})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      Traffic sent;
+      const Index m = 6, H = 8, G = 4, d = 4, e = 3;
+      const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), &sent};
+      const auto Q = gaussian<double>(m, H * d, std::uint64_t(rank));
+      const auto K = gaussian<double>(m, G * d, std::uint64_t(rank));
+      const auto V = gaussian<double>(m, G * e, std::uint64_t(rank));
+      head_parallel<double>(ring, Q, K, V, {H, G});
+      Worst worst;
+      worst.add(double(std::abs(sent.messages - 4 * (p - 1))), 0);
+      worst.add(double(std::abs(sent.bytes -
+                                8 * (p - 1) * m * (H + G) * (d + e) / p)), 0);
+      return worst;
+    });
+}
+BOOST_AUTO_TEST_CASE(heads_have_the_bits_of_flash) {
+  for (const auto& [H, G] : {std::pair{1, 1}, {3, 3}, {5, 1}, {8, 4}})
+    for (const int p : {1, 2, 3, 4, 7})
+      on_ranks(p, [&, H = H, G = G](MPI_Comm comm, int rank) {
+        return compare_heads(comm, p, rank, H, G);
+      });
+}
+// draw a random state
+Online<float> random_state(std::uint64_t seed) {
+  if (seed % 7 == 0) return Online<float>::nothing(4);
+  const Matrix<float> x = gaussian<float>(1, 6, seed);
+  return {20 * x(0), 1 + x(1) * x(1), x.rightCols(4)};
+}
+// check decoding by reduction
+BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
+  for (const Place place : {Place::even, Place::uneven, Place::striped})
+    for (const Index n : {0, 1, 5, 60, 300}) {
+      RingCase<double> c = ring_case<double>(1, n, 6, 4, std::uint64_t(n));
+      c.place = place, c.plain.key_block = 128;  // decode's
+      const Truth t = forward_truth(c);
+      const Bounds<double> bound(c, t);
+      for (int p = 1; p <= 8; ++p)
+        on_ranks(p, [&](MPI_Comm comm, int rank) {
+          const Shards x = c.keys(p);
+          const auto y = tree_decode<double>(comm, c.Q.row(0),
+              part_of(c.K, x, rank), part_of(c.V, x, rank))[0];
+          Worst worst;
+          worst.add(y.output(), t.O, bound.O);
+          if (n > 0) worst.add(distance(y.logZ(), t.L(0)), bound.L(0));
+          else worst.add(is_forbidden(y.logZ()) ? 0 : 1, 0);
+          return worst;
+        });
+    }
+}
+// check decoding by reduction
+BOOST_AUTO_TEST_CASE(decode_several_heads) {
+  const Index d = 5, e = 3;
+  for (int p = 1; p <= 8; ++p)
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      Worst worst;
+      std::vector<RingCase<double>> cases;
+      RowVector<double> q(4 * d);
+      Matrix<double> K(70, 2 * d), V(70, 2 * e);
+      for (Index h = 0; h < 4; ++h) {
+        auto c = ring_case<double>(1, 70, d, e, std::uint64_t(30 + h / 2));
+        c.plain.key_block = 128, c.Q = gaussian<double>(1, d, std::uint64_t(h));
+        q.segment(h * d, d) = c.Q;
+        K.middleCols(h / 2 * d, d) = c.K, V.middleCols(h / 2 * e, e) = c.V;
+        cases.push_back(c);
+      }
+      const Shards x = cases[0].keys(p);
+      const auto y = tree_decode<double>(comm, q, part_of(K, x, rank),
+                                         part_of(V, x, rank), 4, 2);
+      for (std::size_t h = 0; h < 4; ++h) {
+        const Truth t = forward_truth(cases[h]);
+        worst.add(y[h].output(), t.O, Bounds<double>(cases[h], t).O);
+      }
+      return worst;
+    });
+}
+// check decoding by reduction
+BOOST_AUTO_TEST_CASE(decode_has_the_same_bits_on_all_ranks) {
+  for (int p = 1; p <= 8; ++p)
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      std::vector<Online<float>> x;
+      for (std::uint64_t i = 0; i < 200; ++i)
+        x.push_back(random_state(i * 8 + std::uint64_t(rank)));
+      reduce_states(comm, x);
+      Worst worst;
+      for (const auto& state : x) {
+        RowVector<float> mine(6), first(6);
+        mine << state.m, state.l, state.o;
+        first = mine;
+        MPI_Bcast(first.data(), 6, MPI_FLOAT, 0, comm);
+        worst.add(std::memcmp(first.data(), mine.data(), 24) != 0 ? 1 : 0, 0);
+      }
+      return worst;
+    });
+}
+// check decoding by reduction
+BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
+  for (const int p : {2, 3, 8})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      std::vector<Online<float>> x;
+      for (std::uint64_t i = 0; i < 50; ++i)
+        x.push_back(random_state(i * 8 + std::uint64_t(rank)));
+      reduce_states(comm, x);
+      Worst worst;
+      for (std::uint64_t i = 0; i < 50; ++i) {
+        auto y = Online<quad>::nothing(4);
+        double size = 0;
+        for (std::uint64_t r = 0; r < std::uint64_t(p); ++r) {
+          const auto s = random_state(i * 8 + r);
+          y = merge(y, Online<quad>{quad(s.m), quad(s.l), lift<quad>(s.o)});
+          size += double(s.l + s.o.cwiseAbs().sum());
+        }
+        // each of at most p mergers: arguments below 200, and 4 roundings
+        const double bound = size * 1.01 * unit_roundoff<float>() *
+                             (200 + 4 * p);
+        worst.add(distance(x[i].l, y.l), bound);
+        worst.add(distance(x[i].o, y.o), bound);
+      }
+      return worst;
+    });
+}
+// check that all ranks refuse
+template <class Error, class F>
+Worst all_throw(MPI_Comm comm, const std::string& words, F f) {
+  std::string text(200, ' ');
+  try {
+    f();
+  } catch (const Error& e) {
+    text = e.what();
+    text.resize(200, ' ');
+  }
+  std::string first = text;
+  MPI_Bcast(first.data(), 200, MPI_CHAR, 0, comm);
+  Worst worst;
+  worst.add(text.find(words) == std::string::npos || text != first, 0);
+  return worst;
+}
+// check that all ranks refuse
+struct Call {
+  Matrix<double> Q, K, V;
+  Ring ring;
+  FlashHeads<double> many{};
+  FlashRule<double>& rule = many.rule;
+  Call(MPI_Comm comm)
+      : Q(gaussian<double>(4, 3, 1)), K(gaussian<double>(4, 3, 2)),
+        V(gaussian<double>(4, 2, 3)),
+        ring{comm, contiguous(12, 3), contiguous(12, 3), nullptr} {}
+  auto operator()() const { return ring_attention(ring, Q, K, V, many); }
+};
+template <class Error, class Change>
+void refuses(const std::string& words, Change change) {
+  on_ranks(3, [&](MPI_Comm comm, int rank) {
+    Call call(comm);
+    change(call, rank);
+    Worst worst = all_throw<Error>(comm, words, call);
+    worst.add(double(Call(comm)().O.rows() != 4), 0);  // still usable
+    return worst;
+  });
+}
+// check that all ranks refuse
+using Shape = std::invalid_argument;
+using Value = std::domain_error;
+// check that all ranks refuse
+BOOST_AUTO_TEST_CASE(one_rank_has_a_wrong_shape) {
+  refuses<Shape>("K is 5x3, expected 4 rows (on rank 1)",
+                 [](Call& c, int r) { if (r == 1) c.K.setZero(5, 3); });
+  refuses<Shape>("width of Q is 2 on rank 2 but 3 on rank 0",
+                 [](Call& c, int r) {
+                   if (r == 2) c.Q.setZero(4, 2), c.K.setZero(4, 2);
+                 });
+  refuses<Shape>("V is 3x2 (on rank 0)",
+                 [](Call& c, int r) { if (r == 0) c.V.setZero(3, 2); });
+  refuses<Shape>("width of V is 7 on rank 1", [](Call& c, int r) {
+    if (r == 1) c.V.setZero(4, 7);
+  });
+  refuses<Shape>("Q is 4x3 but K is 4x1", [](Call& c, int r) {
+    if (r == 2) c.K.setZero(4, 1);
+  });
+}
+// check that all ranks refuse
+BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
+  refuses<Shape>("right is 1 on rank 2 but inf on rank 0",
+                 [](Call& c, int r) { if (r == 2) c.rule.right = 1; });
+  refuses<Shape>("queries (fingerprint)", [](Call& c, int r) {
+    if (r == 1) c.ring.queries = contiguous({3, 4, 5});
+  });
+  refuses<Shape>("mask (fingerprint)", [](Call& c, int r) {
+    static const Matrix<bool> some = Matrix<bool>::Constant(12, 12, true);
+    if (r == 1) c.rule.keep = &some;
+  });
+}
+// check that all ranks refuse
+BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
+  refuses<Value>("softcap", [](Call& c, int) { c.rule.softcap = -1; });
+  refuses<Value>("sink", [](Call& c, int) { c.rule.sink = NaN; });
+  refuses<Shape>("lengths 13 and 12",
+                 [](Call& c, int) { c.rule.queries = 13; });
+  refuses<Shape>("for 2 and keys for 3 ranks, of which there are 3",
+                 [](Call& c, int) { c.ring.queries = contiguous(8, 2); });
+  refuses<Shape>("steps 3 and 1",
+                 [](Call& c, int) { c.ring.queries = striped(12, 3); });
+  refuses<Shape>("slope", [](Call& c, int) {
+    c.ring.queries = c.ring.keys = striped(12, 3), c.rule.slope = 0.5;
+  });
+  refuses<Shape>("a bias is not sharded", [](Call& c, int) {
+    static const Matrix<double> bias = Matrix<double>::Zero(4, 4);
+    c.rule.bias = &bias;
+  });
+  refuses<Shape>("keep is 2x2 blocks of 1x1", [](Call& c, int) {
+    static const Matrix<bool> few = Matrix<bool>::Constant(2, 2, true);
+    c.rule.keep = &few;
+  });
+}
+// check that all ranks refuse
+BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    Call c(comm);
+    const auto y = c();
+    const Matrix<double> dO(rank == 1 ? 3 : 4, 2);
+    Worst worst = all_throw<Shape>(comm, "dO is 3x2, expected 4x2", [&] {
+      ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, dO);
+    });
+    worst.add(all_throw<Shape>(comm, "dlogZ is 1x1, expected 1x4", [&] {
+      ring_attention_vjp<double>(c.ring, c.Q, c.K, c.V, y, c.V, {},
+                                 Matrix<double>::Zero(1, 1));
+    }));
+    // refuse heads and caches that do not fit
+    worst.add(all_throw<Shape>(comm, "for 2 heads of queries and 1 of keys", [&] {
+      head_parallel(c.ring, c.Q, c.K, c.V, {2, 1});
+    }));
+    worst.add(all_throw<Shape>(comm, "for 3 heads of queries and 0 of keys", [&] {
+      ring_attention(c.ring, c.Q, c.K, c.V, {3, 0});
+    }));
+    worst.add(all_throw<Shape>(comm, "heads of keys is 3 on rank 1", [&] {
+      tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 3, rank == 1 ? 3 : 1);
+    }));
+    worst.add(all_throw<Shape>(comm, "not contiguous", [&] {
+      c.ring.keys = zigzag(12, 3);
+      head_parallel(c.ring, c.Q, c.K, c.V);
+    }));
+    worst.add(all_throw<Shape>(comm, "tree_decode: width of V is 3 on rank 2", [&] {
+      tree_decode<double>(comm, c.Q.row(0), c.K,
+                          gaussian<double>(4, rank == 2 ? 3 : 2, 1));
+    }));
+    return worst;
+  });
+}
+// measure what a rank holds
+struct Held { long forward, backward; };
+Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
+  const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
+  const auto Q = gaussian<double>(m, 2 * d, 1), K = gaussian<double>(m, d, 2);
+  const auto V = gaussian<double>(m, e, 3), dO = gaussian<double>(m, 2 * e, 4);
+  FlashHeads<double> many{2, 1, causal<double>()};
+  many.rule.left = 8;  // what is visited does not change what is held
+  Held held{};
+  HeadsOutput<double> y;
+  start_counting();
+  y = ring_attention<double>(ring, Q, K, V, many);
+  held.forward = peak_since();
+  start_counting();
+  const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, dO, many);
+  held.backward = peak_since();
+  return held;
+}
+// check the memory of a rank
+BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
+  const Index d = 64, e = 32, w = d + e, m = 512;
+  for (const int p : {1, 2, 4})
+    on_ranks(p, [&](MPI_Comm comm, int) {
+      hold(comm, p, m, d, e);  // MPI connects its ranks the first time
+      const Held few = hold(comm, p, m, d, e);
+      const Held many = hold(comm, p, 4 * m, d, e);
+      Worst worst;
+      worst.add(double(many.forward - few.forward),
+                double(8 * 3 * m * (2 * w + 2 * (e + 2)) + 100'000));
+      worst.add(double(many.backward - few.backward),
+                double(8 * 3 * m * (5 * w + 2 * (2 * d + e + 6)) + 100'000));
+      worst.add(double(few.forward <= 0 || few.backward <= 0), 0);
+      if (p == 4) {
+        fact("forward", double(many.forward) / double(4 * m), 3);
+        fact("backward", double(many.backward) / double(4 * m), 3);
+      }
+      return worst;
+    });
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,313 @@
+// tests/shards_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/attention.hpp"
+#include "attn/ring_cost.hpp"
+#include "ring_case.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(ring)
+// draw a rule
+struct Dice {
+  std::uint64_t k;
+  Index operator()(Index n) {
+    k = k * 6364136223846793005u + 1442695040888963407u;
+    return Index((k >> 33) % std::uint64_t(n));
+  }
+};
+using RingRule = RingCase<double>;
+RingRule random_rule(Dice& roll, Index n_q, Index n_k) {
+  RingRule c = ring_case<double>(n_q, n_k, 1, 1, roll.k % 1000);
+  if (roll(2)) c.plain.right = roll(5);
+  if (roll(2)) c.plain.left = roll(9);
+  if (roll(3) == 0) c.plain.offset = roll(20) - 10;
+  if (roll(4) == 0) c.plain.queries = roll(n_q + 1);
+  if (roll(4) == 0) c.plain.keys = roll(n_k + 1);
+  c.masked = roll(3) == 0;
+  return c;
+}
+// check the placements
+BOOST_AUTO_TEST_CASE(each_position_is_held_once) {
+  for (const Index n : {0, 1, 2, 7, 24, 25})
+    for (int p = 1; p <= 8; ++p)
+      for (const Shards& x : {contiguous(n, p), zigzag(n, p), striped(n, p)}) {
+        std::vector<int> held(std::size_t(n), 0);
+        for (int r = 0; r < p; ++r)
+          for (const Index i : positions_of(x, r)) ++held.at(std::size_t(i));
+        verify(double(std::count(held.begin(), held.end(), 1) - n), 0);
+        verify(double(std::abs(x.total() - n) + std::abs(x.ranks() - p)), 0);
+        verify(double(std::abs(x.rows(0) - x.rows(p - 1))), 2);
+      }
+}
+BOOST_AUTO_TEST_CASE(refuses_what_is_no_placement) {
+  BOOST_CHECK_EXCEPTION(contiguous({3, -1}), std::invalid_argument,
+                        says("contiguous: a length is -1"));
+  BOOST_CHECK_EXCEPTION(contiguous(std::vector<Index>{}),
+                        std::invalid_argument, says("no ranks"));
+  BOOST_CHECK_EXCEPTION(zigzag(3, 0), std::invalid_argument,
+                        says("zigzag: 3 rows on 0 ranks"));
+  BOOST_CHECK_EXCEPTION(striped(-1, 2), std::invalid_argument,
+                        says("striped: -1 rows on 2 ranks"));
+  BOOST_CHECK_EXCEPTION(part_of(gaussian<double>(3, 1, 1), contiguous(4, 2), 0),
+                        std::invalid_argument, says("part_of: matrix is 3x1"));
+}
+// check the placements
+BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
+  Matrix<bool> keep;
+  FlashRule<double> rule;
+  const Matrix<double> bias(2, 2);
+  BOOST_CHECK_EXCEPTION(
+      rule_between(rule, {0, 1, 1}, {0, 1, 2}, 2, 2, keep),
+      std::invalid_argument, says("rule_between: steps 1 and 2"));
+  rule.slope = 1;
+  BOOST_CHECK_EXCEPTION(
+      rule_between(rule, {0, 1, 2}, {0, 1, 2}, 2, 2, keep),
+      std::invalid_argument, says("a slope needs pieces of step 1, not 2"));
+  rule.bias = &bias;
+  BOOST_CHECK_EXCEPTION(
+      rule_between(rule, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
+      std::invalid_argument, says("a bias is not sharded"));
+}
+// check windows between pieces
+BOOST_AUTO_TEST_CASE(windows_between_pieces) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Dice roll{seed};
+    const Index n_q = roll(20), n_k = roll(20);
+    const int p = int(1 + roll(5));
+    const RingRule c = random_rule(roll, n_q, n_k);
+    const auto pick = [&](Index n) {
+      return seed % 3 == 0 ? striped(n, p) : seed % 3 == 1 ? zigzag(n, p)
+                                                           : contiguous(n, p);
+    };
+    const Shards queries = pick(n_q), keys = pick(n_k);
+    Index seen = 0, wrong = 0;
+    for (const auto& qs : queries.of) for (const Piece& q : qs)
+      for (const auto& ks : keys.of) for (const Piece& k : ks)
+        // compare the pairs of two pieces
+        {
+          Matrix<bool> keep;
+          const auto r = rule_between(c.rule(), q, k, n_q, n_k, keep);
+          for (Index i = 0; i < q.n; ++i)
+            for (Index j = 0; j < k.n; ++j) {
+              ++seen;
+              wrong += allows(r, q.n, k.n, i, j) !=
+                       allows(c.rule(), n_q, n_k, q.first + i * q.step,
+                              k.first + j * k.step);
+            }
+        }
+    verify(double(wrong), 0);
+    verify(double(std::abs(seen - n_q * n_k)), 0);
+  }
+}
+// check the balance of causal shards
+BOOST_AUTO_TEST_CASE(zigzag_balance) {
+  for (int p = 1; p <= 8; ++p)
+    for (const Index m : {2, 4, 10}) {
+      const Shards x = zigzag(p * m, p);
+      for (int r = 0; r < p; ++r)
+        for (int s = 0; s < p; ++s)
+          verify(double(std::abs(count_pairs(causal<double>(), x, x, r, s) -
+                                 (r == s ? m * (m + 1) : m * m) / 2)), 0);
+    }
+}
+// check the balance of causal shards
+BOOST_AUTO_TEST_CASE(striped_balance) {
+  for (int p = 1; p <= 8; ++p)
+    for (const Index m : {1, 3, 10}) {
+      const Shards x = striped(p * m, p);
+      for (int r = 0; r < p; ++r)
+        for (int s = 0; s < p; ++s)
+          verify(double(std::abs(count_pairs(causal<double>(), x, x, r, s) -
+                                 m * (s <= r ? m + 1 : m - 1) / 2)), 0);
+    }
+}
+// check the balance of causal shards
+BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
+  for (int p = 1; p <= 8; ++p)
+    for (const Index m : {1, 3, 10}) {
+      const Shards x = contiguous(p * m, p);
+      Index most = 0, all = 0;
+      for (int r = 0; r < p; ++r) {
+        Index mine = 0;
+        for (int s = 0; s < p; ++s)
+          mine += count_pairs(causal<double>(), x, x, r, s);
+        most = std::max(most, mine), all += mine;
+      }
+      verify(double(std::abs(all - p * m * (p * m + 1) / 2)), 0);
+      // most / (all / p) = ((2 p - 1) m + 1) / (p m + 1), in integers
+      verify(double(std::abs(most * p * (p * m + 1) -
+                             all * ((2 * p - 1) * m + 1))), 0);
+    }
+}
+// check the model of the ring
+BOOST_AUTO_TEST_CASE(uniform_ring) {
+  for (const int p : {1, 2, 3, 10, 100})
+    for (const double c : {1.0, 2.5})
+      for (const double tau : {0.0, 0.5, 1.0, 4.0}) {
+        const auto t = ring_time(p, [&](int, int) { return c; }, tau);
+        // multiples of 1/2: no rounding
+        verify(std::abs(t.total - (c + (p - 1) * std::max(c, tau))), 0);
+        verify(std::abs(t.busiest - p * c), 0);
+      }
+}
+BOOST_AUTO_TEST_CASE(contiguous_ring) {
+  for (const int p : {1, 2, 3, 10, 100})
+    for (const double tau : {0.0, 0.25, 0.5}) {
+      const auto tile = [](int r, int t) {
+        return t == 0 ? 0.5 : t <= r ? 1.0 : 0.0;
+      };
+      verify(std::abs(ring_time(p, tile, tau).total - (p - 0.5)), 0);
+      const auto half = [](int, int) { return 0.5; };
+      verify(std::abs(ring_time(p, half, tau).total - 0.5 * p), 0);
+    }
+}
+// check the model of the ring
+BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
+  const auto tile = [](int r, int t) {
+    return r == 0 && t == 0 ? 10.0 : r == 1 && t == 2 ? 5.0 : 1.0;
+  };
+  verify(std::abs(ring_time(3, tile, 0.5).total - 15.5), 0);
+}
+// check the model of the ring
+BOOST_AUTO_TEST_CASE(where_overlap_ends) {
+  const double F = 4e14, B = 5e10, s = 2, H = 32, d = 256;
+  for (const double H_k : {1.0, 8.0, 32.0}) {
+    const auto exposed = [&](double m) {
+      const double c = m * m * H * d / F, tau = s * m * H_k * d / B;
+      return ring_time(8, [&](int, int) { return c; }, tau).total >
+             8 * c * (1 + 0x1p-40);
+    };
+    double low = 1, high = 1e6;
+    while (high - low > 1e-9 * high)
+      (exposed((low + high) / 2) ? low : high) = (low + high) / 2;
+    const double ends = s * F * H_k / (B * H);
+    verify(std::abs(high - ends), 2e-9 * ends);
+  }
+}
+BOOST_AUTO_TEST_CASE(no_faster_than_work_and_messages) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const int p = int(1 + seed % 9);
+    const Matrix<double> c = gaussian<double>(p, p, seed).cwiseAbs();
+    const double tau = 0.1 * double(seed % 20);
+    const auto t = ring_time(p, [&](int r, int s) { return c(r, s); }, tau);
+    // excess would be negative; p additions of numbers below total
+    // bound the time of a ring from below and above
+    const double round = 2 * p * 0x1p-53 * t.total;
+    verify(std::max(0.0, t.busiest - t.total), round);
+    verify(std::max(0.0, (p - 1) * tau - t.total), round);
+    double slowest = 0;  // as if all waited for all, at each step
+    for (int s = 0; s < p; ++s)
+      slowest += std::max(c.col(s).maxCoeff(), s + 1 < p ? tau : 0.0);
+    verify(std::max(0.0, t.total - slowest), round);
+  }
+}
+// check the truth and finished rows
+BOOST_AUTO_TEST_CASE(truth_is_attention) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto c = ring_case<double>(7, 9, 4, 3, seed);
+    const Truth t = forward_truth(c);
+    const auto a = attention(lift<quad>(c.Q), lift<quad>(c.K),
+                             lift<quad>(c.V));
+    verify(distance(t.O, a.O), 1e-30);
+    verify(distance(t.L, a.logZ), 1e-30);
+  }
+}
+BOOST_AUTO_TEST_CASE(finished_rows_are_states) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Index a = Index(seed % 5), b = Index(1 + seed % 7);
+    const RowVector<quad> s = quad(20) * gaussian<quad>(1, a + b, seed);
+    const Matrix<quad> V = gaussian<quad>(a + b, 3, seed + 99);
+    const auto x = block_state(s, V, 0, a), y = block_state(s, V, a, b);
+    const Online<quad> finished{y.logZ(), quad(1), y.output()};
+    verify(distance(finished.output(), y.output()), 0);
+    verify(distance(finished.logZ(), y.logZ()), 0);
+    // scores below a hundred: 1e-34 of them, a few times
+    const auto u = merge(x, y), v = merge(x, finished);
+    verify(distance(u.output(), v.output()), 1e-30);
+    verify(distance(u.logZ(), v.logZ()), 1e-30);
+  }
+}
+// check the gradients in quad
+quad loss(const RingCase<quad>& c) {
+  const Truth t = forward_truth(c);
+  quad sum = c.dO.cwiseProduct(t.O).sum();
+  for (Index i = 0; i < t.L.size(); ++i)
+    if (!is_forbidden(t.L(i))) sum += c.dL(i) * t.L(i);
+  return sum;
+}
+// check the gradients in quad
+BOOST_AUTO_TEST_CASE(truth_goes_back) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    RingCase<quad> c = ring_case<quad>(6, 8, 3, 2, seed);
+    c.plain.right = 1, c.plain.softcap = quad(2), c.plain.sink = quad(0.5);
+    c.plain.slope = quad(0.25), c.masked = seed % 2 == 0;
+    const BackTruth t = backward_truth(c, forward_truth(c));
+    const auto a = gaussian<quad>(6, 3, 91), b = gaussian<quad>(8, 3, 92);
+    const auto v = gaussian<quad>(8, 2, 93);
+    const quad slope = t.dQ.cwiseProduct(a).sum() +
+                       t.dK.cwiseProduct(b).sum() +
+                       t.dV.cwiseProduct(v).sum() + t.dsink;
+    const auto moved = [&](const quad& h) {
+      RingCase<quad> x = c;
+      x.Q += h * a, x.K += h * b, x.V += h * v, *x.plain.sink += h;
+      return loss(x);
+    };
+    const quad h = quad(1e-9);
+    verify(distance(slope, (moved(h) - moved(-h)) / (2 * h)), 1e-14);
+  }
+}
+// check the answers of the ring chapter
+BOOST_AUTO_TEST_CASE(answer_window) {
+  const Index m = 6;
+  const int p = 5;
+  auto rule = causal<double>();
+  rule.left = m - 1;
+  const Shards x = contiguous(p * m, p);
+  for (int r = 0; r < p; ++r) {
+    int steps = 0;
+    for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
+    verify(double(std::abs(steps - (r == 0 ? 1 : 2))), 0);
+  }
+}
+// check the answers of the ring chapter
+BOOST_AUTO_TEST_CASE(answer_uneven) {
+  const std::vector<double> v{1, 2, 4, 1};
+  const Shards queries = contiguous({8, 16, 32, 8}), keys = contiguous(64, 4);
+  const auto time = [&](const Shards& q, const Shards& k) {
+    return ring_time(4, [&](int r, int t) {
+      const FlashRule<double> all;
+      return double(count_pairs(all, q, k, r, (r - t + 4) % 4)) /
+             v[std::size_t(r)];
+    }, 0).total;
+  };
+  verify(std::abs(time(queries, keys) - 64.0 * 64 / 8), 0);
+  refute(time(keys, keys) / time(queries, keys), 2);
+}
+// check the answers of the ring chapter
+BOOST_AUTO_TEST_CASE(answer_queries_travel) {
+  const int p = 4;
+  const Index n = 5, m = 40;
+  const Matrix<quad> Q = gaussian<quad>(n, 3, 1), K = gaussian<quad>(m, 3, 2);
+  const Matrix<quad> V = gaussian<quad>(m, 2, 3), S = times(Q, K.transpose());
+  const Shards queries = contiguous(n, p), keys = contiguous(m, p);
+  for (int r = 0; r < p; ++r)  // queries of rank r on their way
+    for (const Index i : positions_of(queries, r)) {
+      auto x = Online<quad>::nothing(2);
+      for (int t = 0; t < p; ++t) {
+        const Piece k = keys.of[std::size_t((r + t) % p)][0];
+        x = merge(x, block_state<quad>(S.row(i), V, k.first, k.n));
+      }
+      const auto whole = online_row<quad>(S.row(i), V, m);
+      verify(distance(x.output(), whole.output()), 1e-30);
+    }
+}
+// check the answers of the ring chapter
+BOOST_AUTO_TEST_CASE(answer_both_directions) {
+  const Network net{0.25, 1.0};
+  const double c = 1, x = 4;
+  const auto tile = [&](int, int) { return c; };
+  verify(std::abs(ring_time(9, tile, net.seconds(x)).total - 35), 0);
+  verify(std::abs(ring_time(9, tile, net.seconds(x / 2)).total - 19), 0);
+}
+BOOST_AUTO_TEST_SUITE_END()
