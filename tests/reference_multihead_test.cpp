@@ -83,7 +83,7 @@ Matrix<S> normalise_steps(Matrix<S> X) {
   return X;
 }
 template <class S>
-Matrix<S> block_steps(const Block<S>& b, const Matrix<S>& X) {
+Matrix<S> block_steps(const TransformerBlock<S>& b, const Matrix<S>& X) {
   Matrix<bool> mask = Matrix<bool>::Constant(X.rows(), X.rows(), false);
   for (Index i = 0; i < X.rows(); ++i) mask.row(i).head(i + 1).setConstant(true);
   const Matrix<S> x = normalise_steps(X);
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(heads_of_jax) {
 
 namespace {
 template <class S>
-Block<S> block_of(const Case& c) {
+TransformerBlock<S> block_of(const Case& c) {
   return {heads_of<S>(c), c.get<S>("W_1"), c.get<S>("W_2"), c.vec<S>("b_1"),
           c.vec<S>("b_2")};
 }
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(block_of_jax) {
     const auto dX = block_vjp(b, t, c.get<double>("bar_Y"), g);
     const auto eX = block_vjp(d, u, bar, h);
     using V = Var<Counted>;
-    Block<V> blank;
+    TransformerBlock<V> blank;
     blank.attention.heads = blank.attention.kv_heads = d.attention.heads;
     const auto [weights, sX] = weight_gradient(d, blank, Y, [&](auto& z, auto& x) {
       return pairing<V>(bar, block_steps<V>(z, x));
