@@ -102,7 +102,9 @@ NO_MPI  := $(if $(MPI),,%_mpi_test.cpp %_mpi_bench.cpp)
 ifeq ($(MPI)$(filter clean help chapter,$(MAKECMDGOALS)),)
 $(info no mpicxx here (`make setup' installs it): programs named *_mpi_* are left out)
 endif
-TESTS   := $(patsubst tests/%.cpp,%,$(filter-out tests/main.cpp %_must_fail.cpp $(NO_MPI),$(filter tests/%.cpp,$(ROOTS))))
+# (So are those named *_x86_*, elsewhere.)
+NO_X86  := $(if $(filter x86_64,$(shell uname -m)),,%_x86_test.cpp)
+TESTS   := $(patsubst tests/%.cpp,%,$(filter-out tests/main.cpp %_must_fail.cpp $(NO_MPI) $(NO_X86),$(filter tests/%.cpp,$(ROOTS))))
 REFUSED := $(patsubst tests/%.cpp,%,$(filter tests/%_must_fail.cpp,$(ROOTS)))
 EXTRA   := $(patsubst tests/%.cpp,%,$(wildcard tests/*.cpp))
 # Comparisons with other implementations run in `make bench' only.

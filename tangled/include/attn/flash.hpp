@@ -141,6 +141,8 @@ template <class L, class A, class X, class Y, class Has>
           y(r).coeffRef(i) += a.coeff(r, k) * x(k).coeff(i);
 }
 // resolve a rule against the shapes
+/// A rule resolved against the shapes of a head (who is named in errors):
+/// lengths, offset, window, and factors to base two.
 template <class T>
 struct Plan {
   const FlashRule<T>& rule;
@@ -516,6 +518,7 @@ struct FlashCotangent {
   Matrix<T>* dbias = nullptr;
 };
 // hold a group of queries going back
+/// What a thread needs going back: queries q .. q + n - 1 and a block.
 template <class T>
 struct BackwardWork {
   Lanes<T> x, g, y, p, s, slope;
@@ -527,6 +530,7 @@ struct BackwardWork {
         p(std::size_t(block)), s(p.size()), slope(p.size()) {}
 };
 // hold a group of queries going back
+/// Makes w the queries from q on, given L, O and their cotangents.
 template <class T>
 void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
                 const FlashCotangent<T>& c, const Plan<T>& plan, Index q) {
@@ -552,6 +556,7 @@ void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
   }
 }
 // hold a group of queries going back
+/// v as a function of the index.
 template <class T>
 auto lane_of(Lanes<T>& v) {
   return [&v](Index k) -> Lane<T>& { return v[std::size_t(k)]; };
@@ -587,6 +592,7 @@ void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
   add_columns<T, 1>(a, x, y, c, careful);
 }
 // set a dominant key aside
+/// Records dominant keys of the tile and leaves their cotangents out.
 template <class T>
 void set_aside(BackwardWork<T>& w, const Plan<T>& plan, Index j, Index b) {
   for (Index k = 0; k < b; ++k)
@@ -599,6 +605,7 @@ void set_aside(BackwardWork<T>& w, const Plan<T>& plan, Index j, Index b) {
     }
 }
 // let a block of keys meet a group going back
+/// Takes keys j .. j + b - 1 back: adds to dK and dV, and to the sums of w.
 template <class T>
 void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
                  const FlashCotangent<T>& c, const Plan<T>& plan, Index j,
@@ -645,6 +652,7 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
     product<Lane<T>>(KT, lane_of(w.s), lane_of(w.y), onwards);
 }
 // settle a group going back
+/// Gives dominant keys what is missing, and writes rows q .. of dQ.
 template <class T>
 void settle(BackwardWork<T>& w, const FlashHead<T>& h,
             const FlashCotangent<T>& c, const Plan<T>& plan) {
@@ -662,6 +670,7 @@ void settle(BackwardWork<T>& w, const FlashHead<T>& h,
   }
 }
 // take several heads back at once
+/// Goes back through one head; dK still lacks its scale.
 template <class T>
 void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
                    BackwardWork<T>& w) {

@@ -1,0 +1,12 @@
+// tests/flash_native_o3_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// flags: -O3 -march=native -Wno-uninitialized
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "flash_builds.hpp"
+
+BOOST_AUTO_TEST_SUITE(flash)
+BOOST_AUTO_TEST_CASE(compiled_at_o3_for_this_processor) {
+  attn::check_build(4000);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,12 @@
+// tests/flash_sse2_x86_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// flags: -O2 -msse2 -Wno-uninitialized
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "flash_builds.hpp"
+
+BOOST_AUTO_TEST_SUITE(flash)
+BOOST_AUTO_TEST_CASE(compiled_at_o2_for_sse2) {
+  attn::check_build(6000);
+}
+BOOST_AUTO_TEST_SUITE_END()
