@@ -113,7 +113,7 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
 }
 // map rows to simple features
 /// x + 1 for x >= 0 and exp(x) below, entry by entry; n x d -> n x d.  In
-/// float and double to 2 - min(x, 0) units in the last place.
+/// float and double to 2 + 1.25 |x| units in the last place below 0.
 template <class D>
 Matrix<ScalarOf<D>> elu_features(const Expr<D>& X) {
   using S = ScalarOf<D>;
