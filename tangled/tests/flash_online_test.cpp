@@ -254,6 +254,7 @@ void check_minimax() {
   const int n = int(r.size());
   const Minimax p = exchange(n, 1500);
   fact("E", to_double(abs(p.E)));
+  fact("shorter", to_double(abs(exchange(n - 1, 1500).E)));
   verify(to_double(abs(p.E)), unit_roundoff<T>() / 20);
   const auto at = extrema(p, 1500);
   BOOST_TEST(std::ssize(at) == n + 1);
