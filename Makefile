@@ -228,6 +228,9 @@ build/fig/%.pdf: figures/%.tex book/attnfonts.sty book/macros.tex $W/typeset-fig
 export TEXINPUTS := .:book:build:
 export BIBINPUTS := .:book:
 export max_print_line := 10000
+# The date in the PDF is the commit's, so that it depends on nothing but its source.
+export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2> /dev/null || date +%s)
+export FORCE_SOURCE_DATE := 1
 PDF   := $(if $(DRAFT),book/attention-draft.pdf,book/attention.pdf)
 TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
 PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex build/chapters.tex build/cover.tex $(TABLES) \
@@ -243,6 +246,15 @@ book: $(PDF)
 $(PDF): $(PARTS) build/results.tex build/verified $W/typeset
 	$(call say,latex,$@)
 	$Q$W/typeset $@ $(if $(DRAFT),draft)
+
+## reproducible: typeset again from nothing and compare, byte for byte
+.PHONY: reproducible
+reproducible: $(PDF)
+	$(call say,latex,again)
+	$Qrm -f build/book.* build/tex/*.aux
+	$Q$W/typeset build/again.pdf
+	$Qcmp build/again.pdf $(PDF)
+	$(call made,the same $$(stat -c %s $(PDF)) bytes again)
 
 ## preview CH=04: one chapter in seconds (numbers of the last full build)
 .PHONY: preview
@@ -303,6 +315,22 @@ build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard $W/*) cha
 	$(call say,press,tests/press)
 	$Qtests/press/run $@
 
+## mutants: alter the library at EVERY=11th place and count what the checks catch
+#    (SAMPLE=20 tries so many, of one chapter, that SEED chooses; CH=04: that chapter)
+.PHONY: mutants sanitize coverage
+EVERY ?= 11
+SEED  ?= $(shell git rev-parse HEAD 2> /dev/null || echo 1)
+mutants: $(CHAPTERS:%=build/tangle/%.stamp)
+	$QCH=$(CH) $W/mutants/run build/mutants $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED))
+	$Q$(if $(SAMPLE)$(CH),,cp build/mutants/score.txt book/measured/mutants.txt)
+## sanitize: the checks under the address and undefined-behaviour sanitizers
+sanitize: $(CHAPTERS:%=build/tangle/%.stamp)
+	$Q$W/sanitize build/sanitize $(TESTS) $(EXTRA)
+## coverage: lines of the headers that the checks run (after `make sanitize')
+coverage: sanitize
+	$Q$W/coverage build/sanitize
+	$Qcp build/sanitize/coverage.txt book/measured/coverage.txt
+
 ## reference: compute tests/reference/*.txt anew with JAX and mpmath (needs network)
 .PHONY: reference
 reference:
@@ -324,7 +352,7 @@ bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) $(if $(wildca
 ## record: keep the last `make bench` in book/measured/ as the reference run
 record:
 	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
-	$Qmkdir -p book/measured; rm -f book/measured/*
+	$Qmkdir -p book/measured; rm -f book/measured/*.json
 	$Qfor f in build/bench-full/*.json; do gawk -f $W/slim-json.awk $$f > book/measured/$${f##*/}; done
 	$Qcp build/bench-full/machine.txt book/measured/machine.txt
 	$(call made,book/measured/ (commit it))

@@ -318,5 +318,9 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_distribution) {
                         std::domain_error, says("entropy: row 1 must have"));
   BOOST_TEST(std::isnan(entropy(Matrix<double>{{nan, 1}})(0)));
   verify(effective_states(Matrix<double>::Zero(1, 3))(0), 0);
+  BOOST_CHECK_EXCEPTION(max_entropy(-1), std::invalid_argument,
+                        says("max_entropy: n = -1"));
+  verify(max_entropy(0), 0);
+  verify(std::abs(max_entropy(8) - std::log(8.0)), 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

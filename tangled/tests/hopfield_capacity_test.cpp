@@ -50,6 +50,8 @@ BOOST_AUTO_TEST_CASE(ramsauer_constants) {
   const double p = 1e-3;
   verify(std::abs(ramsauer_base(20, 3, 1, p) - 3.1546), 5e-5);
   verify(std::abs(ramsauer_base(75, 1, 1, p) - 1.3719), 5e-5);
+  verify(std::abs(ramsauer_base(20, 3, 4, p) -
+                  ramsauer_base(20, 6, 1, p)), 0);
   const double m20 = std::sqrt(p) * std::pow(3.1546, 4.75);
   verify(std::abs(ramsauer_guarantee(20, 3, 1, p) / m20 - 1),
          4.75 * 5e-5 / 3.1546);

@@ -27,6 +27,7 @@ BOOST_AUTO_TEST_CASE(mean_score_as_equation) {
       view<up, dn>(A), view<up, up>(S));
   for (Index i = 0; i < 4; ++i)
     verify(distance(-M(i), expected_energy(S, quad(2))(i)), 1e-32);
+  verify(distance(expected_energy(S), expected_energy(S, quad(1))), 0);
 }
 // check the variational principle
 BOOST_AUTO_TEST_CASE(variational_identity) {

@@ -1,0 +1,25 @@
+# judge.awk -v part=SAMPLE -v score=FILE tests/mutants.txt (TABLE PASSED... VERDICTS)...
+# A mutant counts if the mark can bite where it is compiled; one that only the
+# compiler passes (in a constexpr function) is not counted.
+FILENAME ~ /^tests/ { if (/^[^#]/ && NF >= 3) reason[$1 FS $2] = $3; next }
+FILENAME ~ /table/ { if (FNR == 1) { delete row; delete able; delete seen }
+  row[$1] = $2 FS $6; place[$1] = $3; was[$1] = $5; kind[$1] = $4; inner[$1] = $7; next }
+FILENAME ~ /passed$/ { for (i = 4; i <= NF; i++) if ($i > 0) able[$i]; else seen[-$i]; next }
+{ k = $1; chapter = place[k]; sub(/:.*/, "", chapter); sub(/.*\//, "", chapter); sub(/\.nw$/, "", chapter)
+  if (!(k in able) && ((k in seen) || inner[k])) next
+  total[chapter]++; n++
+  if ($2 == "caught") { caught[chapter]++; c++; if (row[k] in reason) stale[row[k]]; next }
+  if (row[k] in reason) { equal[chapter]++; e++; next }
+  printf "%s: survives%s: %s\n    %s\n    %s\n", place[k], (k in able) ? "" : " unreached", kind[k], was[k], substr(row[k], index(row[k], FS) + 1)
+  bad++ }
+END {
+  PROCINFO["sorted_in"] = "@ind_str_asc"
+  for (i in total) {
+    printf "fact\tmutants/%s/made\t%d\nfact\tmutants/%s/caught\t%d\nfact\tmutants/%s/equivalent\t%d\n",
+      i, total[i], i, caught[i], i, equal[i] > score
+    printf "  %-14s %3d mutants, %3d caught, %2d equivalent\n", i, total[i], caught[i], equal[i] }
+  printf "fact\tmutants/made\t%d\nfact\tmutants/caught\t%d\nfact\tmutants/equivalent\t%d\nfact\tmutants/survive\t%d\nfact\tmutants/score\t%.1f\n",
+    n, c, e, bad, 100 * c / (n - e) > score
+  for (r in stale) print "tests/mutants.txt: caught after all: " r
+  printf "%d mutants, %d caught, %d equivalent, %d survive: %.1f per cent\n", n, c, e, bad, 100 * c / (n - e)
+  exit bad > 0 || length(stale) > 0 }
