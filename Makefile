@@ -324,7 +324,7 @@ mutants: $(CHAPTERS:%=build/tangle/%.stamp)
 	$QCH=$(CH) $W/mutants/run build/mutants $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED))
 	$Q$(if $(SAMPLE)$(CH),,cp build/mutants/score.txt book/measured/mutants.txt)
 ## sanitize: the checks under the address and undefined-behaviour sanitizers
-sanitize: $(CHAPTERS:%=build/tangle/%.stamp)
+sanitize: $(CHAPTERS:%=build/tangle/%.stamp) $(TESTS:%=build/bin/tests/%) $(EXTRA:%=build/bin/extra/%)
 	$Q$W/sanitize build/sanitize $(TESTS) $(EXTRA)
 ## coverage: lines of the headers that the checks run (after `make sanitize')
 coverage: sanitize

@@ -246,8 +246,10 @@ BOOST_AUTO_TEST_CASE(permutations_are_equally_likely) {
   for (std::uint64_t seed = 0; seed < 6000; ++seed)
     ++count[permutation(3, seed)];
   BOOST_TEST(count.size() == 6U);
-  for (const auto& [p, n] : count)
+  for (const auto& [p, n] : count) {
+    BOOST_TEST(std::ranges::is_permutation(p, std::array<Index, 3>{0, 1, 2}));
     verify(std::abs(n - 1000), 5 * std::sqrt(6000 * 5. / 36));
+  }
   BOOST_TEST(permutation(0, 1).empty());
   BOOST_CHECK_THROW(permutation(-1, 1), std::invalid_argument);
 }

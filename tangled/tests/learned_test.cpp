@@ -248,6 +248,20 @@ BOOST_AUTO_TEST_CASE(planted_is_stationary) {
   }
 }
 // check the planted metric
+BOOST_AUTO_TEST_CASE(natural_step_is_gauss_newton) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Planted task = planted_task(32, 4, seed);
+    const Matrix<double> X = gaussian<double>(4, 4, seed);
+    const Matrix<double> E = X + X.transpose();
+    const auto left = [&](double e) {
+      const Matrix<double> g = task.g + e * E;
+      const auto step = detail::cone_step(task, Cone::natural, g).second;
+      return (step(1) - task.g).norm();
+    };
+    verify(std::abs(left(0x1p-10) / left(0x1p-11) - 4), 0x1p-3);
+  }
+}
+// check the planted metric
 BOOST_AUTO_TEST_CASE(affine_steps_ignore_the_basis) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Planted task = planted_task(8, 3, seed);

@@ -198,6 +198,9 @@ BOOST_AUTO_TEST_CASE(rank_refusals) {
   refused([&] { orthogonal_directions<double>(-1, 2, 1); },
           "orthogonal_directions: -1x2");
   BOOST_TEST(numerical_rank(Vector<double>(0), 0.1) == 0);
+  const Vector<double> four{{4, 2, 1, 0.5}};
+  BOOST_TEST(numerical_rank(four, 0.25) == 2);
+  BOOST_TEST(numerical_rank(four, 0.0) == 4);
   verify(eckart_young(sigma, 3).frobenius, 0);
   verify(nystroem_attention(A, A.topRows(0), A.topRows(0), 2).norm(), 0);
 }

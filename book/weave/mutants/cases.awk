@@ -1,10 +1,12 @@
-# cases.awk -v k=MUTANT PASSED...: for each program the cases that pass the mark of
-# the mutant and succeed without it, quickest first, with a limit in seconds
-function flush() {
-  if (n) { PROCINFO["sorted_in"] = "@val_num_asc"; list = ""
-    for (c in time) list = list (list == "" ? "" : ",") c
-    printf "%s\t%s\t%d\n", program, list, 5 + 20 * total }
-  delete time; n = total = 0 }
-FNR == 1 { flush(); program = FILENAME; sub(/.*\//, "", program); sub(/\..*/, "", program) }
-$3 == 1 { for (i = 4; i <= NF; i++) if ($i == k) { time[$1] = $2; total += $2; n++; break } }
-END { flush() }
+# cases.awk [-v k=MUTANT] PASSED...: for each program the cases that succeed without
+# a mutant (and pass the mark of this one), quickest first, with a limit in seconds;
+# the quickest program first
+FNR == 1 { program = FILENAME; sub(/.*\//, "", program); sub(/\..*/, "", program) }
+$3 == 1 { for (i = 4; i <= NF && $i != k; i++);
+  if (!k || i <= NF) if (!($1 in time[program])) { time[program][$1] = $2; total[program] += $2 } }
+END {
+  PROCINFO["sorted_in"] = "@val_num_asc"
+  for (p in total) { list = ""
+    for (c in time[p]) list = list "," c
+    printf "%s\t%s\t%d\n", p, list, 5 + 20 * total[p] }
+}

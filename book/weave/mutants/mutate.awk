@@ -39,7 +39,7 @@ function each(re, f,   rest, off) {
   }
 }
 function binary(at, len, op) {
-  if (substr(m, 1, at) ~ /<[A-Za-z0-9_]+ $/ && substr(m, at + len) ~ /^[A-Za-z0-9_]+>/) return  # <n - 1>
+  if (substr(m, 1, at) ~ /<([A-Za-z0-9_]+, )?[A-Za-z0-9_]+ $/ && substr(m, at + len) ~ /^[A-Za-z0-9_]+>/) return  # <n - 1>
   if (op == "&&") mutant("logic", at + 4, 0, "mutant::either{K} | ", shown(at, len, " /* && ... */ "))
   else if (op == "||") mutant("logic", at + 4, 0, "mutant::both{K} & ", shown(at, len, " /* || ... */ "))
   else mutant(op ~ /[<>=]/ ? "comparison" : "operator", at + length(op) + 1, 0, " mutant::swap{K} " op,
@@ -51,7 +51,7 @@ function unary(at, len, op,   p) {
 }
 function condition(at, len, w,   c) {
   c = substr(m, at + len)
-  if (c ~ /^(const|auto|Index|int) / || m ~ /if constexpr/) return
+  if (c ~ /^(const|auto|Index|int) /) return
   mutant("condition", at + len, 0, "mutant::flip{K} = ", shown(at + len, 0, "not "))
 }
 function guard(at, len, w) {
@@ -114,7 +114,8 @@ FNR == 1 { header = FILENAME; sub(/.*\/include\//, "", header); file = out "/" h
 }
 directive { print > file; directive = /\\$/; next }
 /^ *#/ { directive = /\\$/; print > file; if (/pragma once/) print "#include \"mutant.hpp\"" > file; next }
-m ~ /^ *((static|inline) )*constexpr [^(]*=|^ *(static_assert|using|concept|template *<|requires|enum)|\<(requires|concept)\>|operator *[-+*\/<>=!&|]|= *(delete|default);/ { skipping = 1 }
+m ~ /^ *((static|inline) )*constexpr [^(]*=|^ *(static_assert|using|concept|template *<|requires|enum)|\<(requires|concept)\>|operator *[-+*\/<>=!&|]|= *(delete|default);|\<if constexpr\>/ { skipping = 1 }
+header ~ /einsum/ && m ~ /^  [a-z:_]+ [a-z]+ = [0-9]/ { skipping = 1 }   # of what the compiler reads, at first
 m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !constant && m ~ /^[^=]*\(/ { constant = 1; from = depth }
 !skipping && !was && m !~ /^ *(case|default|struct|class|namespace|public|private) / {
   statement()
@@ -132,7 +133,7 @@ m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !c
 function binary_(at, len, op) { binary(at + 1, length(op) + 2, op) }
 function assign_(at, len, op) { mutant("sign", at + len, 0, "mutant::other{K} = ", shown(at, len, (op == "+=" ? " -= " : " += "))) }
 { m = whole; x = ""
-  for (i = 1; i <= length($0) + 1; i++) {
+  for (i = 1; i <= length($0) + 2; i++) {
     if (i in ins) x = x ins[i]
     if (i in cut) { i += cut[i] - 1; continue }
     x = x substr($0, i, 1)
