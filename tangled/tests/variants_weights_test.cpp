@@ -121,6 +121,9 @@ BOOST_AUTO_TEST_CASE(sparse_edges) {
     verify((p.row(0).head(1) + p.row(0).tail(1))(0) - 1, 0x1p-50);
     verify(p.row(1).cwiseAbs().sum(), 0);
     BOOST_TEST(p.row(2).array().isNaN().all());
+    const Matrix<double> best{{1, inf, -inf}}, tie{{inf, inf}};
+    verify((entmax(best, alpha) - Matrix<double>{{0, 1, 0}}).norm(), 0);
+    BOOST_TEST(entmax(tie, alpha).array().isNaN().any());
     BOOST_TEST(entmax(Matrix<double>(3, 0), alpha).cols() == 0);
   }
   for (const double alpha : {0.5, 2.1, nan})

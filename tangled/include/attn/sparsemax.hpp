@@ -48,15 +48,17 @@ Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
   std::vector<S> z(std::size_t(rows.cols()));
   for (Index i = 0; i < p.rows(); ++i) {
     // compute one sparse row
-    const S m = ground_state(row_span(rows, i)).m;
+    const auto [m, top] = ground_state(row_span(rows, i));
     S taint(0);
-    for (const S& sj : row_span(rows, i))
-      if (sj != sj) taint = sj;
-    if (p.cols() == 0 || (is_forbidden(m) && taint == taint)) continue;
-    for (Index j = 0; j < p.cols(); ++j)
-      z[std::size_t(j)] = is_forbidden(rows(i, j))
-                              ? rows(i, j)
-                              : S((alpha - S(1)) * (rows(i, j) - m) / T);
+    for (Index j = 0; j < p.cols(); ++j) {
+      const S& sj = row_span(rows, i)[std::size_t(j)];
+      const bool zero = j == top && m == m;  // unless it is NaN
+      S& zj = z[std::size_t(j)];
+      zj = is_forbidden(sj) ? sj
+           : zero ? S(0) : S((alpha - S(1)) * (sj - m) / T);
+      if (zj != zj) taint = zj;
+    }
+    if (is_forbidden(m) && taint == taint) continue;
     const S tau = taint == taint ? entmax_threshold<S>(z, q) : taint;
     for (Index j = 0; j < p.cols(); ++j) {
       const S& zj = z[std::size_t(j)];
