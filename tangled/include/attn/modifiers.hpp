@@ -373,7 +373,8 @@ S uncapped(const S& s, const S& X, double c) {
 }
 // pull back through a variant
 /// Gradient of <dO, O> + <dlogZ, log Z> with respect to all parts (thm.
-/// variant-vjp); dlogZ may be empty.  Throws std::invalid_argument.
+/// variant-vjp); dlogZ may be empty; a given scale of zero has NaN for its
+/// own gradient.  Throws std::invalid_argument.
 template <class S>
 VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
                             const VariantForward<S>& f, const Matrix<S>& dO,

@@ -174,9 +174,10 @@ Matrix<S> sinkhorn_vjp(const Matrix<S>& P, const Matrix<S>& dP,
                                  b.transpose())) / T;
 }
 // control the temperature
-/// The T at which the mean entropy of the rows is `target` nats.  Throws
-/// std::domain_error unless the target lies strictly between the means of
-/// log(number of best keys) and log(number of allowed keys).
+/// The T, between exp(-60) and exp(60), at which the mean entropy of the
+/// rows is `target` nats.  Throws std::domain_error unless the target lies
+/// strictly between the means of log(number of best keys) and log(number
+/// of allowed keys).
 template <class S>
 S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
   using std::exp, std::log;
@@ -210,7 +211,7 @@ S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
   return exp(t);
 }
 // control the temperature
-/// The T whose Gibbs weights of the scores are nearest to q (n_q x n_k,
+/// The T whose Gibbs weights of finite scores are nearest to q (n_q x n_k,
 /// rows sum to 1) in relative entropy.  Throws std::invalid_argument.
 template <class S>
 S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
