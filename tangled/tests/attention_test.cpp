@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(scores_by_definition) {
                                    {5, 2, 6, 3}, {2, 7, 4, 4}}) {
     const Matrix<Fp> Q = gaussian<Fp>(n, p, 1), K = gaussian<Fp>(m, q, 2);
     const Matrix<Fp> M = gaussian<Fp>(p, q, 3);
-    const auto S = eq<"S^{ij} = Q^{ia} M_{ab} K^{jb}">(  // eq:form-scores
+    const auto S = eq<"S^{ij} = Q^{ia} M_{ab} K^{jb}">(
         view<up, up>(Q), view<dn, dn>(M), view<up, up>(K));
     verify_exact(scores(Q, K, Bilinear<Fp>{M}), Matrix<Fp>(S.mat()), 3);
     verify_exact(S(n - 1, m - 1), inner<Bilinear<Fp>>(

@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(scores_are_invariant) {
     const Tensor<Fp, up> u(gaussian<Fp>(d, 1, seed + 2).col(0));
     const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed + 3).col(0));
     const auto score = [](const auto& x, const auto& f, const auto& y) {
-      return Fp(eq<"s = u^a g_{ab} v^b">(x, f, y));  // eq:quadratic
+      return Fp(eq<"s = u^a g_{ab} v^b">(x, f, y));
     };
     verify_exact(score(u, g, v),
                  score(b.vector(u), b.form(g), b.vector(v)), 2 * d + 3);
