@@ -224,7 +224,8 @@ class Metric {
   // make a metric of each kind
   /// delta_ab on dimension d.
   static Metric identity(Index d) { return scaled(d, S(1)); }
-  /// c delta_ab; throws std::domain_error unless c > 0.
+  /// c delta_ab; throws std::domain_error unless 0 < c < infinity, and
+  /// std::invalid_argument if d < 0.
   static Metric scaled(Index d, const S& c) {
     require(d >= 0, "Metric::scaled: dimension ", d);
     require_domain(S(0) < c && S(0) == c - c,
@@ -245,7 +246,8 @@ class Metric {
                      "Metric::diagonal: entry ", a, " is ", D(a));
     return Metric(DiagonalMetric<S>{D});
   }
-  /// diag(D) + U^T U for D as in diagonal and U of shape r x d.
+  /// diag(D) + U^T U for D as in diagonal and U of shape r x d, finite.
+  /// Throws std::invalid_argument unless they match.
   static Metric low_rank(const Vector<S>& D, const Matrix<S>& U) {
     require(U.cols() == D.size(), "Metric::low_rank: U is ", shape(U),
             " but D has ", D.size(), " entries");
@@ -257,7 +259,8 @@ class Metric {
   }
   // make a metric of each kind
   /// A full matrix g; throws std::domain_error if it is not symmetric
-  /// (naming the worst pair) or not positive definite (naming the pivot).
+  /// (naming the worst pair) or not positive definite (naming the pivot),
+  /// std::invalid_argument if it is not square.
   static Metric full(const Matrix<S>& g) {
     const Diagnosis<S> why = diagnose(g);
     require_domain(why.symmetric, "Metric::full: g is not symmetric, (",
@@ -286,12 +289,13 @@ class Metric {
   }
   Index rows() const { return dim(); }
   Index cols() const { return dim(); }
-  /// n x d rows v^a -> v_a = g_ab v^b.
+  /// n x d rows v^a -> v_a = g_ab v^b.  Throws std::invalid_argument
+  /// unless d is the metric's dimension.
   Matrix<S> lower(const Rows<S>& v) const {
     fits("lower", v);
     return std::visit([&](const auto& g) { return g.lower(v); }, kind);
   }
-  /// n x d rows v_a -> v^a = g^ab v_b.
+  /// n x d rows v_a -> v^a = g^ab v_b.  Throws like lower.
   Matrix<S> raise(const Rows<S>& v) const {
     fits("raise", v);
     return std::visit([&](const auto& g) { return g.raise(v); }, kind);
@@ -361,6 +365,7 @@ Matrix<S> factor_from_parameters(const Matrix<S>& Theta) {
 
 // parametrise metrics without constraints
 /// The parameters of the metric g (d x d): inverse of the above.
+/// Throws std::domain_error if g is not positive definite.
 template <class S>
 Matrix<S> parameters_of(const Matrix<S>& g) {
   using std::log;
@@ -384,6 +389,7 @@ Matrix<S> pullback_vjp(const Matrix<S>& W, const Matrix<S>& dg) {
 }
 
 /// Cotangent of Theta (d x d) for g = L L^T, from that of g (d x d).
+/// Throws std::invalid_argument on shapes (prop. learned-gradient).
 template <class S>
 Matrix<S> parameters_vjp(const Matrix<S>& Theta, const Matrix<S>& dg) {
   const Matrix<S> L = factor_from_parameters(Theta);

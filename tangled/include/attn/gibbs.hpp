@@ -196,6 +196,7 @@ Matrix<ScalarOf<D>> hard_attention(const Expr<D>& scores) {
 // compute entropies from scores
 /// Entropy of the Gibbs weights per query, in nats, from the scores
 /// (eq. cold-entropy): accurate at any temperature; 0 for an empty row.
+/// Throws std::domain_error for a bad T.
 template <class D>
 auto gibbs_entropy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
   return each_row("gibbs_entropy", scores, T, [](const auto& e, auto) {

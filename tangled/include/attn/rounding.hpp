@@ -25,7 +25,8 @@ double unit_roundoff() {
 /// 2^-11; Eigen 3.4 gives its half an epsilon of 2^-13 instead of 2^-10.
 template <>
 inline double unit_roundoff<Eigen::half>() { return 0x1p-11; }
-/// gamma_n = n u / (1 - n u); throws std::domain_error unless n u < 1.
+/// gamma_n = n u / (1 - n u); throws std::domain_error unless
+/// 0 <= n u < 1.
 /// Source: Higham 2002, Lemma 3.1.
 inline double gamma(Index n, double u) {
   const double nu = double(n) * u;
