@@ -181,6 +181,12 @@ BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
   BOOST_CHECK_EXCEPTION(M::scaled(2, HUGE_VAL), std::domain_error, says("inf"));
   BOOST_CHECK_EXCEPTION(M::low_rank(one, Matrix<double>::Zero(1, 2)),
                         std::invalid_argument, says("U is 1x2"));
+  BOOST_CHECK_EXCEPTION(M::low_rank(one, Matrix<double>{{0, NAN, 1}}),
+                        std::domain_error, says("U is not finite"));
+  BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 0}, {NAN, 1}}),
+                        std::domain_error, says("L(1,0)"));
+  BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{HUGE_VAL, 0}, {0, 1}}),
+                        std::domain_error, says("L(0,0) is inf"));
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 2}, {0, 1}}),
                         std::domain_error, says("L(0,1)"));
   BOOST_CHECK_EXCEPTION(M::identity(3).lower(Matrix<double>::Zero(2, 4)),

@@ -246,11 +246,14 @@ class Metric {
                      "Metric::diagonal: entry ", a, " is ", D(a));
     return Metric(DiagonalMetric<S>{D});
   }
-  /// diag(D) + U^T U for D as in diagonal and U of shape r x d, finite.
-  /// Throws std::invalid_argument unless they match.
+  /// diag(D) + U^T U for D as in diagonal and U of shape r x d.  Throws
+  /// std::invalid_argument if they do not match, std::domain_error unless
+  /// U is finite.
   static Metric low_rank(const Vector<S>& D, const Matrix<S>& U) {
     require(U.cols() == D.size(), "Metric::low_rank: U is ", shape(U),
             " but D has ", D.size(), " entries");
+    const S sum = U.sum();  // not finite if some entry is not
+    require_domain(sum - sum == S(0), "Metric::low_rank: U is not finite");
     diagonal(D);
     const Matrix<S> Y = U * D.cwiseInverse().asDiagonal();
     Matrix<S> C = Y * U.transpose();
@@ -271,15 +274,15 @@ class Metric {
     const Matrix<S> s = (g + g.transpose()) / S(2);
     return Metric(FullMetric<S>{s, cholesky(s)});
   }
-  /// L L^T; throws std::domain_error unless L is lower triangular, L_aa > 0.
+  /// L L^T; throws std::domain_error unless L is finite, lower, L_aa > 0.
   static Metric from_factor(const Matrix<S>& L) {
     require(L.rows() == L.cols(), "Metric::from_factor: L is ", shape(L));
     for (Index a = 0; a < L.rows(); ++a) {
       require_domain(S(0) < L(a, a), "Metric::from_factor: L(", a, ",", a,
                      ") is ", L(a, a));
-      for (Index b = a + 1; b < L.cols(); ++b)
-        require_domain(L(a, b) == S(0), "Metric::from_factor: L(", a, ",", b,
-                       ") above the diagonal is ", L(a, b));
+      for (Index b = 0; b < L.cols(); ++b)
+        require_domain((b > a ? L(a, b) : L(a, b) - L(a, b)) == S(0),
+                       "Metric::from_factor: L(", a, ",", b, ") is ", L(a, b));
     }
     return Metric(FullMetric<S>{L * L.transpose(), L});
   }
