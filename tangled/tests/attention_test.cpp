@@ -304,6 +304,18 @@ BOOST_AUTO_TEST_CASE(jacobian_at_initialisation) {
     if (d == 1024) verify(raw[240], 0.01 * scaled[240]);
   }
 }
+// check the size of the Jacobian
+BOOST_AUTO_TEST_CASE(jacobian_of_many_keys) {
+  const Index n = 1 << 20;
+  for (const double v : {0.25, 1.0}) {
+    const Matrix<double> s = std::sqrt(v) * gaussian<double>(1, n, 11);
+    const double size = jacobian_size(softmax(s)), N = double(n);
+    const double e = std::exp(v);
+    const double spread = e * e * e * e - 4 * e * e + 4 * e - 1;
+    verify(std::abs(N * size * size - e),
+           4 * e * std::sqrt(spread / N) + 2 * e * e * e / N);
+  }
+}
 // check the entropy deficit
 Vector<double> deficits(const Matrix<double>& S) {
   const auto [A, logZ] = weigh(S);
