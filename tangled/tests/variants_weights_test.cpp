@@ -317,6 +317,9 @@ BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
                         says("sinkhorn_vjp: P is 2x3 but dP is 2x2"));
   BOOST_CHECK_EXCEPTION(learn_temperature(A, B), bad,
                         says("scores are 2x3 but q is 2x2"));
+  BOOST_CHECK_EXCEPTION(learn_temperature(Matrix<double>{{0, -inf}},
+                                          Matrix<double>{{1, 0}}),
+                        std::domain_error, says("score 0,1 is not finite"));
   BOOST_CHECK_EXCEPTION(sinkhorn(A, 0.0), std::domain_error,
                         says("sinkhorn: temperature"));
 }

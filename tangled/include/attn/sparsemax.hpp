@@ -119,6 +119,16 @@ struct Sinkhorn {
   S residual{0};  // how much g moved in the last round
 };
 // normalise rows and columns
+namespace detail {
+/// Throws std::domain_error naming the first score that is not finite.
+template <class S>
+void require_finite(std::string_view who, const Matrix<S>& scores) {
+  const Index m = scores.cols();
+  for (Index k = 0; k < scores.size(); ++k)
+    require_domain(scores.data()[k] - scores.data()[k] == S(0),
+                   who, ": score ", k / m, ",", k % m, " is not finite");
+}
+}  // namespace detail
 /// At most `rounds` rounds, fewer if g moves by no more than tolerance.
 /// Throws std::domain_error unless all scores are finite.
 template <class S>
@@ -127,9 +137,7 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
   using std::exp, std::log;
   require_temperature("sinkhorn", T);
   const Index n = scores.rows(), m = scores.cols();
-  for (Index k = 0; k < scores.size(); ++k)
-    require_domain(scores.data()[k] - scores.data()[k] == S(0),
-                   "sinkhorn: score ", k / m, ",", k % m, " is not finite");
+  detail::require_finite("sinkhorn", scores);
   const Matrix<S> L = scores / T;
   Sinkhorn<S> k{Matrix<S>(n, m), Vector<S>::Constant(n, S(0)),
                 Vector<S>::Constant(m, S(0))};
@@ -211,13 +219,15 @@ S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
   return exp(t);
 }
 // control the temperature
-/// The T whose Gibbs weights of finite scores are nearest to q (n_q x n_k,
-/// rows sum to 1) in relative entropy.  Throws std::invalid_argument.
+/// The T whose Gibbs weights are nearest to q (n_q x n_k, rows sum to 1)
+/// in relative entropy.  Throws std::invalid_argument on shapes, and
+/// std::domain_error unless all scores are finite.
 template <class S>
 S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
   require(scores.rows() == q.rows() && scores.cols() == q.cols(),
           "learn_temperature: scores are ", shape(scores), " but q is ",
           shape(q));
+  detail::require_finite("learn_temperature", scores);
   S beta(1), low(0), high(-1);  // high < 0: none is known yet
   for (int k = 0; k < 200; ++k) {
     const Matrix<S> A = gibbs(Matrix<S>(beta * scores));
@@ -226,6 +236,7 @@ S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
     const S curve = A.cwiseProduct(off.cwiseProduct(off)).sum();
     const S slope = mean.sum() - q.cwiseProduct(scores).sum();
     if (!(S(0) < curve) || slope == S(0)) break;
+    // step to the next inverse temperature
     (slope < S(0) ? low : high) = beta;
     const S end = S(0) < high ? high : S(S(2) * beta);
     const S newton = beta - slope / curve;
