@@ -65,7 +65,7 @@ Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
 }
 
 // walk in the cone of metrics
-/// Affine-invariant distance of two metrics.
+/// Affine-invariant distance of two metrics; not finite unless h is one.
 /// Throws std::domain_error unless g is positive definite.
 template <class = void>
 double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
