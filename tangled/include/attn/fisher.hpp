@@ -32,6 +32,7 @@ Tensor<S, dn, dn> fisher_information(const F& log_p,
 }
 // apply the Fisher matrix and its inverse
 /// Fisher matrix (diag p - p p^T)/T^2 of scores with the weights p.
+/// Throws std::domain_error unless 0 < T < infinity.
 template <class S>
 Matrix<S> fisher(const Vector<S>& p, const S& T = S(1)) {
   require_temperature("fisher", T);
@@ -89,7 +90,8 @@ void require_pair(const char* function, const Vector<S>& p,
 }  // namespace detail
 // measure the distance of two distributions
 /// Fisher-Rao distance in [0, pi] (thm. geometry-sphere).  Throws
-/// std::domain_error unless p and q are distributions.
+/// std::domain_error unless p and q are distributions, and
+/// std::invalid_argument for unequal sizes.
 template <class S>
 S fisher_rao_distance(const Vector<S>& p, const Vector<S>& q) {
   using std::asin, std::sqrt;
@@ -104,7 +106,7 @@ S fisher_rao_distance(const Vector<S>& p, const Vector<S>& q) {
 }
 // walk from one distribution to another
 /// Point at t of the great arc from p (t = 0) to q (t = 1).
-/// Throws std::domain_error unless p and q are distributions.
+/// Throws as fisher_rao_distance.
 template <class S>
 Vector<S> fisher_rao_geodesic(const Vector<S>& p, const Vector<S>& q,
                               const S& t) {
@@ -118,14 +120,15 @@ Vector<S> fisher_rao_geodesic(const Vector<S>& p, const Vector<S>& q,
 
 // walk from one distribution to another
 /// Point at t of the m-geodesic: (1 - t) p + t q.
+/// Throws as fisher_rao_distance.
 template <class S>
 Vector<S> m_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
   detail::require_pair("m_geodesic", p, q);
   return (S(1) - t) * p + t * q;
 }
 
-/// Point at t of the e-geodesic: p^(1-t) q^t, normalised.  Throws
-/// std::domain_error unless p and q are distributions.
+/// Point at t of the e-geodesic: p^(1-t) q^t, normalised.
+/// Throws as fisher_rao_distance.
 template <class S>
 Vector<S> e_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
   detail::require_pair("e_geodesic", p, q);

@@ -321,7 +321,8 @@ std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
 }
 // transport a vector along a curve
 /// The vector w at curve(s), transported in parallel to curve(t) in the
-/// given number of steps.  Throws std::invalid_argument for a wrong size.
+/// given number of steps.  Throws std::invalid_argument for a wrong size
+/// or steps < 1.
 template <class G, class C, class S>
 Vector<S> parallel_transport(const G& g, const C& curve, const Vector<S>& w,
                              const S& s, const S& t, Index steps) {

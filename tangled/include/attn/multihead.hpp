@@ -34,8 +34,9 @@ struct HeadShape {
 };
 
 /// The shape with its zeros replaced by the usual values.
-/// Throws std::invalid_argument if an extent is negative, if kv_heads does
-/// not divide heads, or if d_k is wanted and heads does not divide d_model.
+/// Throws std::invalid_argument unless d_model and heads are positive, if
+/// an extent is negative, if kv_heads does not divide heads, or if d_k is
+/// wanted and heads does not divide d_model.
 inline HeadShape completed(HeadShape s) {
   // refuse heads that do not come out even
   require(s.d_model > 0 && s.heads > 0, "HeadShape: d_model = ", s.d_model,

@@ -255,7 +255,7 @@ AttentionErrors attention_errors(const AttentionInputs<S>& given,
 }
 // bound the errors of a tangent
 /// Componentwise bound on the error of attention_jvp(x, u).O computed in
-/// S; x without temperature tangent.  Throws as attention_jvp.
+/// S, for u.T = 0.  Throws as attention_jvp.
 template <class S>
 Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                               const AttentionParts<S>& u) {
