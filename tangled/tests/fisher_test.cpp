@@ -313,6 +313,26 @@ BOOST_AUTO_TEST_CASE(newton_is_natural) {
   }
 }
 // check the classical methods
+BOOST_AUTO_TEST_CASE(newton_converges_quadratically) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Matrix<quad> k = gaussian<quad>(6, 3, seed);
+    const Vector<quad> q = gaussian<quad>(3, 1, seed + 8);
+    const Vector<quad> v = gaussian<quad>(3, 1, seed + 16);
+    const auto weights = [&](const Vector<quad>& x) {
+      const RowVector<quad> s = (k * x).transpose();
+      return Vector<quad>(attn::gibbs(s).transpose());
+    };
+    const Vector<quad> p = weights(q);
+    const auto left = [&](double e) {  // distance after one step
+      const Vector<quad> x = q + quad(e) * v, A = weights(x);
+      const Vector<quad> dA = -p.cwiseQuotient(A);
+      const Vector<quad> y = x - natural_query_gradient(k, A, dA);
+      return to_double((y - q).norm());
+    };
+    verify(std::abs(left(0x1p-20) / left(0x1p-21) - 4), 0x1p-14);
+  }
+}
+// check the classical methods
 BOOST_AUTO_TEST_CASE(answer_pythagoras) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Vector<quad> p = random_weights<quad>(5, seed);
