@@ -252,7 +252,7 @@ void Bounds<T>::row(const Case<T>& c, const Truth& t, Index i) {
     delta(i, j) = r(i, j) = 0;
     if (S(i, j) == -inf) continue;
     const double size = std::abs(scale) * size_of_score(c, i, j);
-    delta(i, j) = u * ((d + 4) * size + 3 * std::abs(S(i, j)));
+    delta(i, j) = u * ((d + 5) * size + 3 * std::abs(S(i, j)));
     if (rule.softcap) delta(i, j) += u * 6 * to_double(*rule.softcap);
     if (rule.bias)
       delta(i, j) += 4 * u * std::abs(to_double(c.bias(i, j)));

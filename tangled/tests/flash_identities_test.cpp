@@ -265,7 +265,8 @@ void check_products() {
       product<Lane<T>>(a, at(X), at(Y), from_zero);
       verify_rows(none);
       fill(Y, y);
-      product_of_weighted<Lane<T>>(a, at(X), at(Y), [](T, T) { return true; });
+      product_of_weighted<Lane<T>>(
+          a, at(X), at(Y), [](T, T) { return true; }, onwards);
       verify_rows(truth);
     }
 }

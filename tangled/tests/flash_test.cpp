@@ -39,6 +39,22 @@ BOOST_AUTO_TEST_CASE(all_variants_at_once) {
     check_forward(random_case<float>(seed + 1000));
   }
 }
+// check flash attention against its bound
+BOOST_AUTO_TEST_CASE(long_row) {
+  const Index n = 65536;
+  const Matrix<float> Q = Matrix<float>::Zero(1, 1);
+  const Matrix<float> K = Matrix<float>::Zero(n, 1);
+  const Matrix<float> V = Matrix<float>::Constant(n, 1, 0.1f);
+  float chain = 0;
+  for (Index j = 0; j < n; ++j) chain += V(j);
+  const double off = distance(flash(Q, K, V).O(0), V(0)) / 0.1;
+  const double naive = distance(chain / float(n), V(0)) / 0.1;
+  const double r = 0x1p-24 * double(128 + 3 + 6 * (n / 128 + 1));
+  fact("blocks", 0x1p24 * off);
+  fact("chain", 0x1p24 * naive);
+  verify(off, 2 * r);
+  BOOST_TEST(naive > 2 * r);
+}
 // check the edges of flash attention
 BOOST_AUTO_TEST_CASE(rows_without_keys) {
   const auto Q = gaussian<double>(7, 3, 1), K = gaussian<double>(4, 3, 2);

@@ -87,36 +87,37 @@ template <class T>
 inline constexpr int tile_rows = 6;
 
 /// The same for rows r .. r + n - 1, n a constant: sums in registers.
-template <int n, class L, class A, class X, class Y, class Start>
-inline void product_rows(const A& a, Index r, X x, Y y, Start start) {
+template <int n, class L, class A, class X, class Y, class Join>
+inline void product_rows(const A& a, Index r, X x, Y y, Join join) {
   L c[n];
 #pragma GCC unroll 8
-  for (int i = 0; i < n; ++i) c[i] = start(y(r + i));
+  for (int i = 0; i < n; ++i) c[i] = L::Zero();
   for (Index k = 0; k < a.cols(); ++k)
 #pragma GCC unroll 8
     for (int i = 0; i < n; ++i) c[i] += a.coeff(r + i, k) * x(k);
 #pragma GCC unroll 8
-  for (int i = 0; i < n; ++i) y(r + i) = c[i];
+  for (int i = 0; i < n; ++i) y(r + i) = join(y(r + i), c[i]);
 }
 // multiply rows by lanes
-/// y(r) = start(y(r)) + sum_k a(r,k) x(k) for all rows r of a, where x and
+/// y(r) = join(y(r), sum_k a(r,k) x(k)) for all rows r of a, where x and
 /// y yield lanes of type L.
-template <class L, class A, class X, class Y, class Start>
-[[gnu::noinline]] void product(const A& a, X x, Y y, Start start) {
+template <class L, class A, class X, class Y, class Join>
+[[gnu::noinline]] void product(const A& a, X x, Y y, Join join) {
   Index r = 0;
   for (; r + tile_rows <= a.rows(); r += tile_rows)
-    product_rows<tile_rows, L>(a, r, x, y, start);
-  if (r + 4 <= a.rows()) product_rows<4, L>(a, r, x, y, start), r += 4;
-  if (r + 2 <= a.rows()) product_rows<2, L>(a, r, x, y, start), r += 2;
-  if (r < a.rows()) product_rows<1, L>(a, r, x, y, start);
+    product_rows<tile_rows, L>(a, r, x, y, join);
+  if (r + 4 <= a.rows()) product_rows<4, L>(a, r, x, y, join), r += 4;
+  if (r + 2 <= a.rows()) product_rows<2, L>(a, r, x, y, join), r += 2;
+  if (r < a.rows()) product_rows<1, L>(a, r, x, y, join);
 }
 
-/// Where the sums of a product start: at zero, or at what is there.
-inline constexpr auto from_zero = [](const auto& y) {
-  return std::decay_t<decltype(y)>::Zero().eval();
-};
+/// What a sum is joined to: nothing, or what is there.
+inline constexpr auto from_zero =
+    [](const auto&, const auto& sum) -> const auto& { return sum; };
 /// See from_zero.
-inline constexpr auto onwards = [](const auto& y) { return y; };
+inline constexpr auto onwards = [](const auto& y, const auto& sum) {
+  return (y + sum).eval();
+};
 // multiply rows by lanes
 /// Are all numbers of these rows finite?
 template <class M>
@@ -130,15 +131,20 @@ bool finite(const M& m) {
   }
   return !bad;
 }
-
-/// y(r) += sum_k a(r,k) x(k) over what has_weight(a(r,k), x(k)) admits.
-template <class L, class A, class X, class Y, class Has>
-[[gnu::noinline]] void product_of_weighted(const A& a, X x, Y y, Has has) {
-  for (Index r = 0; r < a.rows(); ++r)
+// multiply rows by lanes
+/// y(r) = join(y(r), sum), with the sum of a(r,k) x(k) over what
+/// has(a(r,k), x(k)) admits.
+template <class L, class A, class X, class Y, class Has, class Join>
+[[gnu::noinline]] void product_of_weighted(const A& a, X x, Y y, Has has,
+                                           Join join) {
+  for (Index r = 0; r < a.rows(); ++r) {
+    L sum = L::Zero();
     for (Index k = 0; k < a.cols(); ++k)
       for (Index i = 0; i < L::SizeAtCompileTime; ++i)
         if (has(a.coeff(r, k), x(k).coeff(i)))
-          y(r).coeffRef(i) += a.coeff(r, k) * x(k).coeff(i);
+          sum.coeffRef(i) += a.coeff(r, k) * x(k).coeff(i);
+    y(r) = join(y(r), sum);
+  }
 }
 // resolve a rule against the shapes
 /// A rule resolved against the shapes of a head (who is named in errors):
@@ -354,19 +360,17 @@ void attend_tile(Group<T>& g, const Plan<T>& plan, const In<T>& K,
   for (Index k = 0; k < b; ++k) m = m.max(s[k]);
   const Lane<T> floor = m.max(std::numeric_limits<T>::lowest());
   Lane<T> factor = g.m, l = Lane<T>::Zero();
-  exp2_lanes<T>(&factor, 1, floor);
-  exp2_lanes<T>(s, b, floor);
+  exp2_lanes<T>(&factor, 1, floor), exp2_lanes<T>(s, b, floor);
   for (Index k = 0; k < b; ++k) l += s[k];
-  g.l = factor * g.l + l;
-  g.m = m;
+  g.l = factor * g.l + l, g.m = m;
   const auto VT = V.middleRows(j, b).transpose();
-  const auto rescale = [&](const Lane<T>& o) { return Lane<T>(factor * o); };
+  const auto rescale = [&](const Lane<T>& o, const Lane<T>& sum) {
+    return Lane<T>(factor * o + sum);
+  };
   if (partial && !finite(V.middleRows(j, b)))
     // multiply what has weight only
-    {
-      for (auto& o : g.o) o = rescale(o);
-      product_of_weighted<Lane<T>>(VT, S, O, [](T, T w) { return w != 0; });
-    }
+    product_of_weighted<Lane<T>>(
+        VT, S, O, [](T, T w) { return w != 0; }, rescale);
   else
     product<Lane<T>>(VT, S, O, rescale);
 }
@@ -576,7 +580,8 @@ void add_columns(const Tile<T>& a, const X& x, Y& y, Index& c,
     };
     const auto to = [&](Index r) { return Eigen::Map<L>(&y.coeffRef(r, c)); };
     if (careful)
-      product_of_weighted<L>(a, from, to, [](T p, T) { return p != 0; });
+      product_of_weighted<L>(
+          a, from, to, [](T p, T) { return p != 0; }, onwards);
     else
       product<L>(a, from, to, onwards);
   }
@@ -646,8 +651,9 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   add_product<T>(S, h.Q.middleRows(w.q, w.n), dK.middleRows(j, b), partial);
   const auto KT = K.transpose();
   if (partial && !finite(K))
-    product_of_weighted<Lane<T>>(KT, lane_of(w.s), lane_of(w.y),
-                                 [](T, T x) { return x != 0; });
+    product_of_weighted<Lane<T>>(
+        KT, lane_of(w.s), lane_of(w.y), [](T, T x) { return x != 0; },
+        onwards);
   else
     product<Lane<T>>(KT, lane_of(w.s), lane_of(w.y), onwards);
 }
