@@ -196,9 +196,10 @@ BOOST_AUTO_TEST_CASE(unguarded_recurrence) {
       m = top;
     }
     lost += std::isnan(l);
-    const Matrix<double> V = Matrix<double>::Ones(8, 1);
-    const double ours = online_row(s, V, 4).output()(0);
-    verify(std::abs(ours - 1), 0);
+    const Matrix<double> V = gaussian<double>(8, 2, std::uint64_t(i) + 20);
+    const Matrix<quad> A = softmax(RowVector<quad>(lift<quad>(s)));
+    verify(online_row(s, V, 4).output(), times(A, lift<quad>(V)),
+           merged_bound(s, V, 4, 2));
   }
   fact("lost", lost);
   refute(lost, 8);

@@ -26,6 +26,9 @@ BOOST_AUTO_TEST_CASE(state_of_keys) {
     const auto w = weigh(s);
     for (const Index block : {1, 3, 5, 100}) {
       const auto x = online_row(s, V, block);
+      quad top = quad(-inf);
+      for (Index j = 0; j < n; ++j) top = top < s(j) ? s(j) : top;
+      BOOST_TEST((x.m == top));
       verify(x.output(), times(w.A, V), 2 * merged_bound(s, V, block, n));
       if (n == 0 || is_forbidden(w.logZ(0)))
         BOOST_TEST(is_forbidden(x.logZ()));
