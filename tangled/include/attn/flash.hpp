@@ -744,7 +744,7 @@ struct FlashGradient {
 };
 
 /// Gradient of <dO, O> + <dlogZ, logZ> for y = flash(Q, K, V, rule); dlogZ
-/// may be empty.  Throws std::invalid_argument for shapes (thm. recompute).
+/// may be empty.  Throws like flash (thm. recompute).
 template <class T>
 FlashGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, FlashOutput<T> y,
@@ -849,8 +849,8 @@ struct HeadsGradient {
   Matrix<T> Q, K, V;
   std::vector<T> sinks;
 };
-/// That gradient, for cotangents dO in the shape of y.  Throws
-/// std::invalid_argument.
+/// That gradient, for cotangents dO in the shape of y.  Throws like flash,
+/// and std::invalid_argument if dO does not fit.
 template <class T>
 HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, HeadsOutput<T> y,
