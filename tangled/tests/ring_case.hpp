@@ -154,7 +154,7 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     double size = 0;
     for (Index a = 0; a < c.Q.cols(); ++a)
       size += std::abs(scale * double(c.Q(i, a)) * double(c.K(j, a)));
-    delta(i, j) = u * ((double(c.Q.cols()) + 4) * size + 3 * std::abs(S));
+    delta(i, j) = u * ((double(c.Q.cols()) + 5) * size + 3 * std::abs(S));
     if (rule.softcap) delta(i, j) += u * 6 * double(*rule.softcap);
     delta(i, j) += 5 * u * double(rule.slope) * (keys + double(A.rows()));
     most = std::max(most, delta(i, j));

@@ -38,7 +38,7 @@ void compute_digest(int rank) {
     {
       RingCase<double> one = c;
       one.Q = c.Q.block(0, 8 * h, 1, 8), one.K = c.K.middleCols(8 * h, 8);
-      one.V = c.V.middleCols(8 * h, 8), one.plain.key_block = 128;
+      one.V = c.V.middleCols(8 * h, 8), one.plain.key_block = 512;
       const Truth truth = forward_truth(one);
       const Bounds<double> bound(one, truth);
       for (Index e = 0; e < 8; ++e)
