@@ -300,6 +300,7 @@ void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f) {
 }
 // hold the kernels forward and back
 // hold a group of queries
+/// A vector of lanes: a row per component, a column per query.
 template <class T>
 using Lanes = std::vector<Lane<T>>;
 
@@ -566,6 +567,7 @@ auto lane_of(Lanes<T>& v) {
   return [&v](Index k) -> Lane<T>& { return v[std::size_t(k)]; };
 }
 // multiply tiles by rows
+/// Weights or cotangents of a tile as ordinary numbers, a row per key.
 template <class T>
 using Tile = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
 

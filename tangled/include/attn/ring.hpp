@@ -50,6 +50,7 @@ struct Convoy {
   void arrive();
 };
 // let blocks travel round the ring
+/// What MPI calls a float or a double.
 template <class T>
 MPI_Datatype mpi_type() {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
@@ -120,7 +121,9 @@ void together(MPI_Comm comm, F f) {
   throw std::domain_error(text);
 }
 // object together
+/// A number and its name, for objections.
 using Named = std::pair<const char*, double>;
+/// Are x and y equal, or both NaN?
 inline bool same_number(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
@@ -189,6 +192,7 @@ void check_heads(const char* who, const FlashHeads<T>& many, const A& Q,
             list->size(), " slopes or sinks for ", H, " heads");
 }
 // check the arguments of all ranks
+/// 53 bits that depend on the numbers and on their order.
 inline double fingerprint(std::span<const Index> data) {
   std::uint64_t h = 14695981039346656037u;
   for (const Index x : data) h = (h ^ std::uint64_t(x)) * 1099511628211u,
@@ -196,6 +200,7 @@ inline double fingerprint(std::span<const Index> data) {
   return double(h >> 11);
 }
 
+/// The same for the bits of numbers.
 template <class T>
 double fingerprint(const std::vector<T>& numbers) {
   std::vector<Index> data;
@@ -203,6 +208,8 @@ double fingerprint(const std::vector<T>& numbers) {
   return fingerprint(std::span<const Index>(data));
 }
 
+// check the arguments of all ranks
+/// The same for a placement.
 inline double fingerprint(const Shards& shards) {
   std::vector<Index> data;
   for (const auto& pieces : shards.of) {
@@ -353,6 +360,7 @@ void for_pairs(const Shards& queries, int rank, const Shards& keys,
     }
 }
 // let the queries of a rank meet a block
+/// Lets this rank's queries meet the block of rank `from`, which is here.
 template <class T>
 void meet_block(const Ring& ring, int from, const Matrix<T>& Q,
                 const FlashHeads<T>& many, Convoy<T>& kv, RowStates<T>& x) {
@@ -456,6 +464,7 @@ struct Stars {
         rest(Vector<T>::Zero(n)), dX(n), K(n, d_k) {}
 };
 // let a block meet a rank going back
+/// A rank going back: what it was given, what it finds and what it keeps.
 template <class T>
 struct BackRank {
   const Ring& ring;
@@ -627,10 +636,13 @@ HeadsGradient<T> ring_attention_vjp(
   return g;
 }
 // turn heads and decode across ranks
+/// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
+/// arrives lies in the order of ranks.  Collective.
 template <class T>
 void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
               T* in, const std::vector<int>& received);
 // turn positions into heads
+/// The columns of so many heads of d numbers, for each rank.
 inline std::vector<Index> widths_of(std::vector<Index> heads, Index d) {
   for (Index& h : heads) h *= d;
   return heads;
@@ -686,6 +698,8 @@ Matrix<T> columns_to_rows(const Ring& ring, const Matrix<T>& all,
   return mine;
 }
 // turn positions into heads
+/// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
+/// arrives lies in the order of ranks.  Collective.
 template <class T>
 void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
               T* in, const std::vector<int>& received) {

@@ -79,9 +79,11 @@ inline Shards striped(Index n, int p) {
   return shards;
 }
 // restrict a rule to a pair of pieces
+/// a / b rounded down, for b > 0.
 inline Index floor_div(Index a, Index b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
+/// a / b rounded up, for b > 0.
 inline Index ceil_div(Index a, Index b) { return -floor_div(-a, b); }
 
 /// The rows of a piece at positions below `length`, of all if absent.
@@ -90,6 +92,7 @@ inline Index rows_in_use(const Piece& x, std::optional<Index> length) {
   return std::clamp<Index>(ceil_div(*length - x.first, x.step), 0, x.n);
 }
 // restrict a rule to a pair of pieces
+/// Makes the window of r that between two pieces (prop. windows).
 template <class T>
 void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
   const Index x = q.first + *r.offset - k.first, t = q.step;
