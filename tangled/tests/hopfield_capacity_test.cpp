@@ -333,6 +333,9 @@ BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
   BOOST_CHECK_EXCEPTION(
       classical_energy(Matrix<double>(2, 2), Vector<double>(3)),
       std::invalid_argument, says("W is 2x2 but x has 3 entries"));
+  BOOST_CHECK_EXCEPTION(
+      classical_energy<double>(Matrix<double>(2, 3), Vector<double>(2)),
+      std::invalid_argument, says("W is 2x3 but x has 2 entries"));
 }
 // check edges of the memory
 BOOST_AUTO_TEST_CASE(retrieval_stops) {

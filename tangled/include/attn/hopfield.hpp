@@ -243,9 +243,8 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
     b.reach = std::max(b.reach, away.norm());
   }
   b.radius = 1 / (beta * b.reach);
-  if (K.rows() > 1)
-    b.rate = beta * b.reach * b.reach * double(K.rows() - 1) *
-             std::exp(1 - beta * b.separation);
+  b.rate = beta * b.reach * b.reach * double(K.rows() - 1) *
+           std::exp(1 - beta * b.separation);
   return b;
 }
 // measure the reach of a memory
