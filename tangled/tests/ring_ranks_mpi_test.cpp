@@ -76,6 +76,7 @@ BOOST_AUTO_TEST_CASE(counted_forward) {
       Worst worst;
       worst.add(double(std::abs(sent.messages - (p - 1))), 0);
       worst.add(double(std::abs(sent.bytes - 8 * departed * 2 * (d + e))), 0);
+      if (p == 1) worst.add(sent.waited, 0);
       return worst;
     });
 }
@@ -93,13 +94,13 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
   std::vector<Index> lengths;
   for (int r = 0; r < p; ++r) lengths.push_back(r % 3 == 1 ? 0 : 3 + r);
   const Shards x = contiguous(lengths);
-  const Ring ring{comm, x, x};
-  const auto Q = gaussian<double>(x.total(), H * d, 1);
-  const auto K = gaussian<double>(x.total(), G * d, 2);
-  const auto V = gaussian<double>(x.total(), G * e, 3);
+  const Index n = x.total();
+  const auto Q = gaussian<double>(n, H * d, 1);
+  const auto K = gaussian<double>(n, G * d, 2);
+  const auto V = gaussian<double>(n, G * e, 3);
   FlashHeads<double> many{H, G, causal<double>()};
   for (Index h = 0; h < H; ++h) many.slopes.push_back(0.125 * double(h));
-  const auto O = head_parallel<double>(ring, part_of(Q, x, rank),
+  const auto O = head_parallel<double>({comm, x, x}, part_of(Q, x, rank),
       part_of(K, x, rank), part_of(V, x, rank), many);
   Worst worst;
   for (Index h = 0; h < H; ++h) {
@@ -109,6 +110,8 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
               V.middleCols(g * e, e), many.rule_of(h)).O;
     worst.add(distance(O.middleCols(h * e, e), part_of(whole, x, rank)), 0);
   }
+  worst.add(double(std::abs(O.cols() - H * e)), 0);
+  worst.add(double(std::abs(widest(many, 1, 2, 3 * G) - 3 * H)), 0);
   return worst;
 }
 // check heads spread over ranks
@@ -325,6 +328,10 @@ BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
     static const Matrix<bool> few = Matrix<bool>::Constant(2, 2, true);
     c.rule.keep = &few;
   });
+  refuses<Shape>("keep is 12x2 blocks of 1x1", [](Call& c, int) {
+    static const Matrix<bool> few = Matrix<bool>::Constant(12, 2, true);
+    c.rule.keep = &few;
+  });
 }
 // check that all ranks refuse
 BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
@@ -346,6 +353,9 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     worst.add(all_throw<Shape>(comm, "for 3 heads of queries and 0 of keys", [&] {
       ring_attention(c.ring, c.Q, c.K, c.V, {3, 0});
     }));
+    worst.add(all_throw<Shape>(comm, "for 3 heads of queries and 3 of keys", [&] {
+      ring_attention<double>(c.ring, c.Q, Matrix<double>(4, 4), c.Q, {3, 3});
+    }));
     worst.add(all_throw<Shape>(comm, "heads of keys is 3 on rank 1", [&] {
       tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 3, rank == 1 ? 3 : 1);
     }));
@@ -357,6 +367,16 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
       tree_decode<double>(comm, c.Q.row(0), c.K,
                           gaussian<double>(4, rank == 2 ? 3 : 2, 1));
     }));
+    // refuse caches that decoding cannot use
+    worst.add(all_throw<Shape>(comm, "tree_decode: K is 4x3, V is 5x2", [&] {
+      tree_decode<double>(comm, c.Q.row(0), c.K, Matrix<double>(5, 2));
+    }));
+    worst.add(all_throw<Shape>(comm, "d_k = 0 needs a scale", [&] {
+      tree_decode<double>(comm, RowVector<double>(0), Matrix<double>(4, 0), c.V);
+    }));
+    const Matrix<double> ones = Matrix<double>::Ones(4, 1);
+    const auto one = tree_decode<double>(comm, ones.row(0), ones, ones).front();
+    worst.add(std::abs(one.output()(0) - 1), 0);
     return worst;
   });
 }

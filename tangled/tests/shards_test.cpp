@@ -169,6 +169,12 @@ BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
   };
   verify(std::abs(ring_time(3, tile, 0.5).total - 15.5), 0);
 }
+BOOST_AUTO_TEST_CASE(a_late_block_leaves_late) {
+  const auto tile = [](int r, int t) {
+    return r != 2 || t == 1 ? 1.0 : t == 0 ? 10.0 : 5.0;
+  };
+  verify(std::abs(ring_time(3, tile, 4).total - 19), 0);
+}
 // check the model of the ring
 BOOST_AUTO_TEST_CASE(where_overlap_ends) {
   const double F = 4e14, B = 5e10, s = 2, H = 32, d = 256;

@@ -642,6 +642,12 @@ template <class T>
 void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
               T* in, const std::vector<int>& received);
 // turn positions into heads
+/// Columns of the widest matrix that is exchanged: Q, K, V or O.
+template <class T>
+Index widest(const FlashHeads<T>& many, Index q, Index k, Index v) {
+  return std::max({q, k, v * many.heads / many.kv_heads});
+}
+// turn positions into heads
 /// The columns of so many heads of d numbers, for each rank.
 inline std::vector<Index> widths_of(std::vector<Index> heads, Index d) {
   for (Index& h : heads) h *= d;
@@ -730,8 +736,7 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
     for (const Shards* x : {&ring.queries, &ring.keys}) {
       Index next = 0;
       for (const auto& pieces : x->of) {
-        require(pieces.size() == 1 && pieces[0].first == next &&
-                    pieces[0].step == 1,
+        require(pieces.size() == 1 && pieces[0].first == next,
                 "head_parallel: shards are not contiguous");
         next += pieces[0].n;
       }
@@ -739,12 +744,11 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
     // check that counts fit an integer
     const Shards share = contiguous(many.kv_heads, ring.size());
     const Index most = std::max(ring.queries.total(), ring.keys.total());
-    const Index widest = std::max(
-        {Q.cols(), K.cols(), V.cols() * many.heads / many.kv_heads}) *
-        share.rows(ring.rank()) / many.kv_heads;
-    require(std::max({Q.size(), K.size(), V.size() / many.kv_heads * many.heads,
-                      most * widest}) < (Index(1) << 31),
-            "head_parallel: ", most, " rows of ", widest,
+    const Index width = widest(many, Q.cols(), K.cols(), V.cols());
+    const Index numbers = std::max(
+        std::max(Q.rows(), K.rows()) * width,
+        most * (width * share.rows(ring.rank()) / many.kv_heads));
+    require(numbers < (Index(1) << 31), "head_parallel: ", numbers,
             " numbers are too many for one exchange");
   });
   const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
