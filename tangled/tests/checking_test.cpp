@@ -249,6 +249,17 @@ BOOST_AUTO_TEST_CASE(product_at_extreme_scales) {
   }
 }
 // check the bounds on rounding
+BOOST_AUTO_TEST_CASE(product_bound_by_hand) {
+  const double u = 0x1p-53, tiny = 0x1p-1074;
+  const Matrix<double> a{{1, -2}}, b{{3}, {4}}, c{{-5.0}};
+  verify(std::abs(product_bound(a, b, c)(0, 0) / (gamma(3, u) * 55) - 1),
+         gamma(30, u));
+  verify(std::abs(product_bound<float>(a, b)(0, 0) /
+                  (gamma(2, 0x1p-24) * 11) - 1), gamma(30, u));
+  BOOST_TEST((product_bound(0 * a, b)(0, 0) == 2 * tiny));
+  BOOST_TEST((product_bound(0 * a, b, c)(0, 0) == (2 * 5 + 1) * tiny));
+}
+// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(float_product_within_bound) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Index m = Index(i % 5), k = Index(i % 33), n = Index(i % 7);
@@ -309,6 +320,22 @@ BOOST_AUTO_TEST_CASE(softmax_within_its_bound) {
   BOOST_CHECK_EXCEPTION(
       softmax_bound(Matrix<double>(2, 3), Matrix<double>(3, 2)),
       std::invalid_argument, says("S is 2x3 but dS is 3x2"));
+}
+// check the bounds on rounding
+BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
+  const double r = 0.25, w = std::exp(2 * r), no = -HUGE_VAL;
+  const Matrix<double> S{{0, 0, no}, {std::log(3), 0, no}, {no, no, no}};
+  const Matrix<double> b =
+      softmax_bound(S, Matrix<double>{{r, r, 0}, {0, r, 0}, {0, 0, 0}});
+  const double up = std::exp(r) / (1 + w * std::expm1(-r)) - 1;
+  const double down = 1 - 1 / (1 + w / 4 * std::expm1(r));
+  verify(std::abs(b(0, 0) / (w / 2 * up) - 1), gamma(2200, 0x1p-53));
+  verify(std::abs(b(0, 1) / (w / 2 * up) - 1), gamma(2200, 0x1p-53));
+  verify(std::abs(b(1, 0) / (w * 3 / 4 * down) - 1), gamma(2200, 0x1p-53));
+  BOOST_TEST((b(0, 2) == 3 * 0x1p-1074));
+  BOOST_TEST((b.row(2).array() == 0).all());
+  const Matrix<double> none(2, 0);
+  BOOST_TEST(shape(softmax_bound(none, none)) == "2x0");
 }
 // check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {

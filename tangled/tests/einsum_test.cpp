@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(rank_zero_is_a_scalar) {
   const Tensor<double> s = 3.0, zero;
   const double x = s;
   BOOST_TEST(x == 3);
-  BOOST_TEST(double(zero) == 0);
+  BOOST_TEST((double(zero) == 0 && zero.values.size() == 1));
+  BOOST_TEST((Tensor<double, up, dn>().values.size() == 0));
   BOOST_TEST(shape(s) == "scalar");
 }
 BOOST_AUTO_TEST_CASE(views_do_not_copy) {
@@ -204,6 +205,20 @@ BOOST_AUTO_TEST_CASE(lift_keeps_numbers) {
   const Vector<quad> v = lift<quad>(x.values);
   BOOST_TEST(v.size() == 6);
 }
+// check tensors and views
+BOOST_AUTO_TEST_CASE(products_of_any_scalar) {
+  const Matrix<double> a{{1, 2, 3}}, b{{4}, {5}, {6}};
+  const auto exactly = [](auto x, auto y) {
+    auto sum = times(x, y);
+    BOOST_TEST(double(sum(0, 0)) == 32);
+    add_times(sum, x, y);
+    BOOST_TEST(double(sum(0, 0)) == 64);
+  };
+  exactly(a, b);
+  exactly(lift<quad>(a), lift<quad>(b));
+  BOOST_CHECK_EXCEPTION(times(a, a), std::invalid_argument,
+                        says("times: a is 1x3 but b is 1x3"));
+}
 // check messages and random numbers
 BOOST_AUTO_TEST_CASE(refusals_name_the_shapes) {
   BOOST_TEST(shape(Matrix<double>(4, 3)) == "4x3");
@@ -238,6 +253,8 @@ BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
   BOOST_TEST(gaussian<double>(0, 5, 9).size() == 0);
   BOOST_CHECK_EXCEPTION(gaussian<double>(-1, 5, 9), std::invalid_argument,
                         says("gaussian: extents -1x5"));
+  BOOST_CHECK_EXCEPTION(gaussian<double>(1, -5, 9), std::invalid_argument,
+                        says("gaussian: extents 1x-5"));
   BOOST_CHECK_EXCEPTION(uniform<double>(1, -5, 9), std::invalid_argument,
                         says("uniform: extents 1x-5"));
 }
@@ -423,6 +440,31 @@ BOOST_AUTO_TEST_CASE(all_kernels_agree_with_loops) {
   compare<"C_j{}^i = A_k{}^i B_j{}^k">("ki,jk->ji", At, Bt);
   compare<"C^{(i)}{}_{(j)} = A^{(i)}{}_{(j)} B^{(i)}{}_{(j)}">(
       "ij,ij->ij", A, A);
+  compare<"C^{(h)i}{}_j = A^i{}_k B^k{}_j{}^{(h)}">(
+      "ik,kjh->hij", A, some<up, dn, up>(5, d, m, 3));
+  compare<"C^{(h)i}{}_j = A^i{}_k{}^{(h)} B^k{}_j">(
+      "ikh,kj->hij", some<up, dn, up>(6, n, d, 3), B);
+}
+// check every kernel
+BOOST_AUTO_TEST_CASE(kernels_follow_strides) {
+  using namespace detail;
+  constexpr int r = Eigen::RowMajor, c = Eigen::ColMajor;
+  const auto chosen = [](Index ma, Index ka, Index kb, Index nb, Index nc,
+                         Index n = 3) {
+    return kernel_for<double>({.m = {'i', detail::row, 2, ma, 0, 3},
+                               .n = {'j', column, n, 0, nb, nc},
+                               .k = {'k', summed, 4, ka, kb, 0}});
+  };
+  const auto loops = &multiply_by_loops<double>;
+  BOOST_TEST((chosen(4, 1, 3, 1, 1) == &multiply_by_gemm<double, r, r>));
+  BOOST_TEST((chosen(4, 1, 1, 4, 1) == &multiply_by_gemm<double, r, c>));
+  BOOST_TEST((chosen(1, 2, 3, 1, 1) == &multiply_by_gemm<double, c, r>));
+  BOOST_TEST((chosen(1, 2, 1, 4, 1) == &multiply_by_gemm<double, c, c>));
+  BOOST_TEST((chosen(4, 1, 2, 7, 9, 1) == &multiply_by_gemm<double, r, r>));
+  BOOST_TEST((chosen(8, 2, 3, 1, 1) == loops));
+  BOOST_TEST((chosen(4, 1, 6, 2, 1) == loops));
+  BOOST_TEST((chosen(1, 2, 6, 2, 1) == loops));
+  BOOST_TEST((chosen(4, 1, 3, 1, 2) == loops));
 }
 // check every kernel
 BOOST_AUTO_TEST_CASE(float_obeys_its_bound) {

@@ -43,7 +43,7 @@ struct Mersenne {
   constexpr Mersenne& operator*=(Mersenne b) {
     const Wide x = Wide(n) * b.n;
     n = (Word(x) & modulus) + Word(x >> Q);
-    if (n >= modulus) n -= modulus;
+    if (n >= modulus) n -= modulus;  // never equal, since p is prime
     return *this;
   }
   // divide by Fermat's little theorem

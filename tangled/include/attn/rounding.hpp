@@ -76,7 +76,7 @@ Matrix<double> softmax_bound(const Matrix<double>& S,
   Matrix<double> bound = Matrix<double>::Zero(S.rows(), S.cols());
   for (Index i = 0; i < S.rows(); ++i) {
     // bound the errors of one softmax row
-    const double m = n > 0 ? S.row(i).maxCoeff() : 0;
+    const double m = n > 0 ? S.row(i).maxCoeff() : -HUGE_VAL;
     if (!std::isfinite(m)) continue;  // an empty row: zeros, exactly
     Vector<double> w(n), r(n);
     for (Index j = 0; j < n; ++j) {
