@@ -191,6 +191,16 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
   }
 }
 // check the edges of the definition
+BOOST_AUTO_TEST_CASE(first_of_equal_scores) {
+  const auto first = [](const std::vector<double>& s) {
+    return ground_state(std::span<const double>(s)).at;
+  };
+  BOOST_TEST(first({2, 5, 5}) == 1);
+  BOOST_TEST(first({-inf, -inf}) == 0);
+  BOOST_TEST(first({nan, 1}) == 0);
+  BOOST_TEST(first({}) == -1);
+}
+// check the edges of the definition
 BOOST_AUTO_TEST_CASE(one_infinitely_good_key) {
   const RowVector<double> s{{1, inf, -inf}};
   verify((attn::gibbs(s) - RowVector<double>{{0, 1, 0}}).norm(), 0);
@@ -321,6 +331,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_distribution) {
   BOOST_CHECK_EXCEPTION(max_entropy(-1), std::invalid_argument,
                         says("max_entropy: n = -1"));
   verify(max_entropy(0), 0);
-  verify(std::abs(max_entropy(8) - std::log(8.0)), 0);
+  for (const Index n : {1, 2, 8})
+    verify(std::abs(max_entropy(n) - std::log(double(n))), 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -59,6 +59,9 @@ BOOST_AUTO_TEST_CASE(kl_is_positive) {
   verify(std::abs(kl(p, q)(0) - std::log(2.0)), 0x1p-52);
   BOOST_CHECK_EXCEPTION(kl(p, Matrix<double>(2, 2)), std::invalid_argument,
                         says("kl: q is 1x2 but p is 2x2"));
+  BOOST_CHECK_EXCEPTION(kl(p, RowVector<double>(3)), std::invalid_argument,
+                        says("kl: q is 1x2 but p is 1x3"));
+  BOOST_TEST(kl(p, q).size() == 1);
 }
 // check the variational principle
 BOOST_AUTO_TEST_CASE(kl_in_double) {
@@ -109,6 +112,12 @@ BOOST_AUTO_TEST_CASE(fenchel_young_gap) {
   const RowVector<double> far{{0, -2000}}, q{{0, 1}};
   verify(std::abs(fenchel_young(far, q)(0) - 2000), 0);
   BOOST_TEST(legendre_dual(RowVector<double>{{0.7, 0.7}})(0) == HUGE_VAL);
+  const RowVector<double> half{{0.5, 0.5}};
+  verify(std::abs(legendre_dual(half)(0) + std::log(2.0)), 0x1p-53);
+  BOOST_CHECK_EXCEPTION(legendre_dual(half, 0.0), std::domain_error,
+                        says("legendre_dual"));
+  BOOST_CHECK_EXCEPTION(fenchel_young(Matrix<double>(1, 3), half),
+                        std::invalid_argument, says("1x3 but q is 1x2"));
 }
 // check the response of weights
 BOOST_AUTO_TEST_CASE(jacobian_is_covariance) {
@@ -143,6 +152,16 @@ BOOST_AUTO_TEST_CASE(jacobian_over_a_field) {
     verify_exact(Vector<Fp>(J.rowwise().sum()), Vector<Fp>(Vector<Fp>::Zero(7)),
                  2);
   }
+}
+BOOST_AUTO_TEST_CASE(refuses_what_has_no_response) {
+  const Matrix<double> A{{1, 0}, {0, 1}}, row{{1, 0}};
+  using shapes = std::invalid_argument;
+  BOOST_CHECK_EXCEPTION(softmax_jacobian(A), shapes, says("A is 2x2, not one"));
+  BOOST_CHECK_EXCEPTION(softmax_vjp(A, row), shapes, says("2x2 but dA is 1x2"));
+  BOOST_CHECK_EXCEPTION(softmax_jacobian(row, 0.0), std::domain_error,
+                        says("softmax_jacobian"));
+  BOOST_CHECK_EXCEPTION(softmax_vjp(A, A, -1.0), std::domain_error,
+                        says("softmax_vjp"));
 }
 // check the response of weights
 BOOST_AUTO_TEST_CASE(response_to_temperature) {
@@ -265,6 +284,14 @@ BOOST_AUTO_TEST_CASE(cumulants_are_moments) {
   const auto even = cumulants<2>(RowVector<double>{{1, -1}}, 0.0);
   verify(std::abs(even[0] - std::log(2.0)) + std::abs(even[1]) +
              std::abs(even[2] - 1), 0x1p-51);
+}
+// check cumulants against moments
+BOOST_AUTO_TEST_CASE(cumulants_need_a_score) {
+  using M = Matrix<double>;
+  for (const M& s : {M(1, 0), M{{-inf, -inf}}, M{{1, 2}, {3, 4}}})
+    BOOST_CHECK_EXCEPTION(cumulants<1>(s, 1.0), std::invalid_argument,
+                          says("cumulants: s is " + shape(s)));
+  BOOST_TEST(cumulants<1>(M{{-inf, 3}}, 2.0)[0] == 6);
 }
 // check the layout of a sweep
 BOOST_AUTO_TEST_CASE(sweep_has_its_layout) {

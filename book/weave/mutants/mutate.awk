@@ -22,7 +22,7 @@ function mutant(kind, at, len, text, becomes,   k) {
   if (constant && header ~ /einsum/) return   # read by the compiler alone
   if (((++places[kind]) + length(kind)) % every || where in dropped) return
   k = ++count; gsub(/K/, k, text)
-  if (len > 0) { cut[at] = len; ins[at] = text }
+  if (len > 0) { cut[at] = len; ins[at] = ins[at] text }
   else ins[at] = text ins[at]
   printf "%d\t%s\t%s\t%s\t%s\t%s\t%d\n", k, header, where, kind, line(at, len, ""), becomes, constant
 }
@@ -39,7 +39,7 @@ function each(re, f,   rest, off) {
   }
 }
 function binary(at, len, op) {
-  if (substr(m, 1, at) ~ /<([A-Za-z0-9_]+, )?[A-Za-z0-9_]+ $/ && substr(m, at + len) ~ /^[A-Za-z0-9_]+>/) return  # <n - 1>
+  if (substr(m, 1, at) ~ /<([A-Za-z0-9_]+, )?[A-Za-z0-9_]+ $/ && substr(m, at + len) ~ /^[A-Za-z0-9_]+(, [A-Za-z0-9_]+)?>/) return  # <n - 1>
   if (op == "&&") mutant("logic", at + 4, 0, "mutant::either{K} | ", shown(at, len, " /* && ... */ "))
   else if (op == "||") mutant("logic", at + 4, 0, "mutant::both{K} & ", shown(at, len, " /* || ... */ "))
   else mutant(op ~ /[<>=]/ ? "comparison" : "operator", at + length(op) + 1, 0, " mutant::swap{K} " op,

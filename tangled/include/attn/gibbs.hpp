@@ -255,7 +255,7 @@ Vector<ScalarOf<D>> entropy(const Expr<D>& weights) {
 /// Throws std::invalid_argument.
 inline double max_entropy(Index n) {
   require(n >= 0, "max_entropy: n = ", n, " is negative");
-  return n < 2 ? 0.0 : std::log(double(n));
+  return n == 0 ? 0.0 : std::log(double(n));
 }
 
 // compute entropies from weights

@@ -181,8 +181,7 @@ template <int n, class D>
 auto cumulants(const Expr<D>& s, const ScalarOf<D>& beta) {
   using S = ScalarOf<D>;
   const ScoreRows<S> rows(s);
-  require(s.rows() == 1 && s.cols() > 0 &&
-              !is_forbidden(ground_state(row_span(rows, 0)).m),
+  require(s.rows() == 1 && !is_forbidden(ground_state(row_span(rows, 0)).m),
           "cumulants: s is ", shape(s), ", not a row with a finite score");
   const auto logZ = log_partition_at(row_span(rows, 0), seeded<n>(beta));
   std::array<S, n + 1> kappa;
