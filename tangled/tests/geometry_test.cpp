@@ -76,6 +76,9 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
                         std::invalid_argument, says("metric_at: g is 2x3"));
   BOOST_CHECK_EXCEPTION(metric_at(fixed(M{{1, 0.5}, {0.4, 1}}), x),
                         std::domain_error, says("not symmetric at (1,0)"));
+  BOOST_CHECK_EXCEPTION(
+      inverse_metric(Tensor<double, dn, dn>(M{{1, 0, 0}, {0, 1, 0}})),
+      std::invalid_argument, says("inverse_metric: g is 2x3"));
   BOOST_CHECK_EXCEPTION(volume_density(fixed(M{{1, 2}, {2, 1}}), x),
                         std::domain_error, says("pivot 1"));
   BOOST_CHECK_EXCEPTION(christoffel(polar, x), std::domain_error,
@@ -273,6 +276,23 @@ BOOST_AUTO_TEST_CASE(transport_keeps_products) {
       std::invalid_argument, says("parallel_transport: steps"));
   BOOST_CHECK_EXCEPTION(geodesic(polar, u, Vector<double>(2), 1.0, 3),
                         std::invalid_argument, says("geodesic: x has 3"));
+}
+// check geodesics
+BOOST_AUTO_TEST_CASE(one_step_along_a_ray) {
+  const auto ray = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    return Vector<S>(Vector<S>{{S(1) + t, S(0)}});
+  };
+  const Vector<double> u{{1, 0}}, w = Vector<double>::Ones(3);
+  BOOST_TEST((parallel_transport(polar, ray, u, 0.0, 1.0, 1) == u));
+  const auto path = geodesic(polar, u, u, 1.0, 1);
+  BOOST_TEST(path.size() == 2U);
+  BOOST_TEST((path.back().v == u && path.front().x == u));
+  verify((path.back().x - 2 * u).norm(), 0x1p-52);
+  BOOST_CHECK_EXCEPTION(parallel_transport(polar, ray, w, 0.0, 1.0, 1),
+                        std::invalid_argument, says("transport: w has 3"));
+  BOOST_CHECK_EXCEPTION(geodesic(polar, u, u, 1.0, 0), std::invalid_argument,
+                        says("geodesic: steps is 0"));
 }
 // check geodesics
 BOOST_AUTO_TEST_CASE(answer_octant) {

@@ -148,8 +148,12 @@ BOOST_AUTO_TEST_CASE(kfac_is_exact_for_one_token) {
     const auto K = kronecker_factors(l.k, x, l.W);
     verify((K.times(l.V) - F).norm(), gamma(64, 0x1p-53) * F.norm());
   }
-  BOOST_CHECK_EXCEPTION(kronecker_factors(l.k, l.x, l.x), std::invalid_argument,
-                        says("kronecker_factors: keys 7x3"));
+  using M = Matrix<double>;
+  for (const auto& [k, x] : {std::pair(M(l.k.leftCols(2)), l.x),
+                             std::pair(l.k, M(l.x.leftCols(3))),
+                             std::pair(l.k, M(l.x.topRows(0)))})
+    BOOST_CHECK_EXCEPTION(kronecker_factors(k, x, l.W), std::invalid_argument,
+                          says("kronecker_factors: keys " + shape(k)));
 }
 // check many parameters
 BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
@@ -235,6 +239,13 @@ BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
   }
 }
 // check the planted metric
+BOOST_AUTO_TEST_CASE(one_planted_position) {
+  const Planted t = planted_task(1, 1, 5);
+  const double w = gaussian<double>(1, 1, 8)(0);
+  BOOST_TEST(t.g(0) == w * w + 0.1);
+  BOOST_TEST((t.O == t.V && t.V == gaussian<double>(1, 1, 7)));
+  BOOST_TEST(t.loss(t.g) == 0);
+}
 BOOST_AUTO_TEST_CASE(planted_is_stationary) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Planted task = planted_task(9, 3, seed);

@@ -140,6 +140,20 @@ BOOST_AUTO_TEST_CASE(regression_keeps_digits) {
                                 Vector<double>(dA.head(1))).norm(), 0);
 }
 // check the natural gradient
+BOOST_AUTO_TEST_CASE(gradients_of_two_keys) {
+  const Matrix<double> k{{1.0}, {-1.0}};
+  const Vector<double> p{{0.5, 0.5}}, dA{{1, 0}}, one = Vector<double>::Ones(1);
+  BOOST_TEST(query_gradient(k, p, dA, 2.0)(0) == 0.25);
+  verify(std::abs(natural_query_gradient(k, p, dA, 2.0)(0) - 1), 0x1p-50);
+  BOOST_CHECK_EXCEPTION(query_gradient(k, one, one), std::invalid_argument,
+                        says("query_gradient: 2 keys but 1 weights"));
+  for (const auto& [w, v] : {std::pair(one, one), std::pair(p, one)})
+    BOOST_CHECK_EXCEPTION(natural_query_gradient(k, w, v),
+                          std::invalid_argument, says("gradient: 2 keys, "));
+  BOOST_CHECK_EXCEPTION(natural_query_gradient(k, p, dA, 0.0),
+                        std::domain_error, says("natural_query_gradient"));
+}
+// check the natural gradient
 BOOST_AUTO_TEST_CASE(fisher_has_no_inverse) {
   double least = HUGE_VAL;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -287,6 +301,10 @@ BOOST_AUTO_TEST_CASE(descent_demands_descent) {
     const double steps = double(path.loss.size() - 1);
     verify(std::abs(steps - (speed == 1e6 ? 3 : 0)), 0);
   }
+}
+BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {
+  const Matrix<double> k{{0, 1}, {3, 0}, {0, 0}};
+  BOOST_TEST(detail::largest_eigenvalue(k) == 9);
 }
 // check convergence
 BOOST_AUTO_TEST_CASE(full_steps_diverge) {

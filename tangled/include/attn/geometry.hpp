@@ -41,12 +41,15 @@ struct InverseMetric {
   Tensor<S, up, up> g;
   S det;
 };
-
+// invert a metric by elimination
 /// Inverse and determinant of g_ab by elimination without pivoting.
-/// Throws std::domain_error unless every pivot is positive.
+/// Throws std::invalid_argument if g is not square, std::domain_error
+/// unless every pivot is positive.
 template <class S>
 InverseMetric<S> inverse_metric(const Tensor<S, dn, dn>& g) {
-  Matrix<S> A = g.mat(), B = Matrix<S>::Identity(A.rows(), A.rows());
+  Matrix<S> A = g.mat(), B = A;
+  require(A.rows() == A.cols(), "inverse_metric: g is ", shape(A));
+  B.setIdentity();
   S det(1);
   for (Index c = 0; c < A.rows(); ++c) {
     const S pivot = A(c, c);
