@@ -228,6 +228,9 @@ BOOST_AUTO_TEST_CASE(empty_shapes_are_legal) {
   const auto g = Metric<double>::scaled(0, 1.0);
   const Matrix<double> A = attention(m(2, 0), m(4, 0), m(4, 1), g).A;
   verify((A.array() - 0.25).abs().maxCoeff(), 0);
+  const auto b = attention_bound(m(2, 3), m(0, 3), m(0, 5));
+  BOOST_TEST(shape(b.A) == "2x0");
+  BOOST_TEST((shape(b.O) == "2x5" && b.O.norm() == 0));
 }
 // check the shapes of attention
 BOOST_AUTO_TEST_CASE(takes_blocks_and_columns) {
@@ -387,6 +390,24 @@ BOOST_AUTO_TEST_CASE(forward_error_in_double) {
 BOOST_AUTO_TEST_CASE(forward_error_in_float) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed)
     forward_error<float>(seed);
+}
+// check the forward error bound
+BOOST_AUTO_TEST_CASE(bound_by_hand) {
+  const double u = 0x1p-53, tiny = 0x1p-1074;
+  const Matrix<double> Q = Matrix<double>::Ones(2, 4);
+  const Matrix<double> K = Matrix<double>::Ones(3, 4);
+  const Matrix<double> V{{-3.0}, {-3.0}, {-3.0}}, two{{2, 2, 2}};
+  const auto b = attention_bound(Q, K, V);
+  BOOST_TEST((b.S.array() == 2 * gamma(8, u)).all());
+  const double a = softmax_bound(two, b.S.topRows(1))(0, 0);
+  const double o = 9 * (a + gamma(4, u) * (1. / 3 + a));
+  for (Index i = 0; i < 2; ++i) {
+    verify(std::abs(b.A(i, 2) / a - 1), gamma(8, u));
+    verify(std::abs(b.O(i, 0) / o - 1), gamma(16, u));
+  }
+  const auto zero = attention_bound(0 * Q, K, 0 * V);
+  BOOST_TEST((zero.S.array() == 8 * tiny).all());
+  BOOST_TEST((zero.O.array() == 3 * tiny).all());
 }
 // check the forward error bound
 BOOST_AUTO_TEST_CASE(enormous_scores) {

@@ -145,6 +145,8 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
                         says("(2,1) and its mirror differ by 0.5"));
   BOOST_CHECK_EXCEPTION(M::full(mixed), std::domain_error,
                         says("pivot 1 is -1e-08"));
+  BOOST_CHECK_EXCEPTION(M::full(Matrix<double>::Ones(2, 2)),
+                        std::domain_error, says("pivot 1 is 0"));
   BOOST_CHECK_EXCEPTION(M::full(gaussian<double>(2, 3, 1)),
                         std::invalid_argument, says("g is 2x3"));
 }
@@ -189,6 +191,10 @@ BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
                         std::domain_error, says("L(0,0) is inf"));
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 2}, {0, 1}}),
                         std::domain_error, says("L(0,1)"));
+  BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 0}, {3, 0}}),
+                        std::domain_error, says("L(1,1) is 0"));
+  BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>::Ones(1, 2)),
+                        std::invalid_argument, says("L is 1x2"));
   BOOST_CHECK_EXCEPTION(M::identity(3).lower(Matrix<double>::Zero(2, 4)),
                         std::invalid_argument, says("lower: vectors have 4"));
 }
@@ -317,6 +323,8 @@ BOOST_AUTO_TEST_CASE(parameters_are_a_chart) {
     verify(to_double((made.lower(made.raise(L)) - L).norm() / L.norm()),
            1e-26);
   }
+  BOOST_CHECK_EXCEPTION(factor_from_parameters(gaussian<double>(2, 3, 1)),
+                        std::invalid_argument, says("Theta is 2x3"));
 }
 // check the pull-back
 BOOST_AUTO_TEST_CASE(pullback_measures_images) {
