@@ -145,10 +145,19 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
                         says("(2,1) and its mirror differ by 0.5"));
   BOOST_CHECK_EXCEPTION(M::full(mixed), std::domain_error,
                         says("pivot 1 is -1e-08"));
-  BOOST_CHECK_EXCEPTION(M::full(Matrix<double>::Ones(2, 2)),
-                        std::domain_error, says("pivot 1 is 0"));
   BOOST_CHECK_EXCEPTION(M::full(gaussian<double>(2, 3, 1)),
                         std::invalid_argument, says("g is 2x3"));
+}
+// check that only metrics are metrics
+BOOST_AUTO_TEST_CASE(names_the_first_pivot) {
+  const auto refused = [](const Matrix<double>& g, const std::string& why) {
+    BOOST_CHECK_EXCEPTION(Metric<double>::full(g), std::domain_error,
+                          says("definite, pivot " + why));
+  };
+  refused(Matrix<double>::Ones(2, 2), "1 is 0");
+  refused(Matrix<double>::Ones(3, 3), "1 is 0");
+  refused(Matrix<double>{{-1, 0}, {0, 1}}, "0 is -1");
+  refused(Matrix<double>{{1, 0}, {0, HUGE_VAL}}, "1 is inf");
 }
 // check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(every_deficient_rank_is_refused) {
@@ -178,6 +187,8 @@ BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
   using M = Metric<double>;
   const Vector<double> D{{1, -1, 2}}, one = Vector<double>::Ones(3);
   BOOST_CHECK_EXCEPTION(M::diagonal(D), std::domain_error, says("entry 1"));
+  BOOST_CHECK_EXCEPTION(M::diagonal(0 * one), std::domain_error,
+                        says("entry 0 is 0"));
   BOOST_CHECK_EXCEPTION(M::scaled(0), std::invalid_argument, says("d >= 1"));
   BOOST_CHECK_EXCEPTION(M::scaled(2, 0.0), std::domain_error, says("factor"));
   BOOST_CHECK_EXCEPTION(M::scaled(2, HUGE_VAL), std::domain_error, says("inf"));
@@ -185,6 +196,12 @@ BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
                         std::invalid_argument, says("U is 1x2"));
   BOOST_CHECK_EXCEPTION(M::low_rank(one, Matrix<double>{{0, NAN, 1}}),
                         std::domain_error, says("U is not finite"));
+  BOOST_CHECK_EXCEPTION(M::identity(3).lower(Matrix<double>::Zero(2, 4)),
+                        std::invalid_argument, says("lower: vectors have 4"));
+}
+// check that only metrics are metrics
+BOOST_AUTO_TEST_CASE(refuses_bad_factors) {
+  using M = Metric<double>;
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 0}, {NAN, 1}}),
                         std::domain_error, says("L(1,0)"));
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{HUGE_VAL, 0}, {0, 1}}),
@@ -195,8 +212,6 @@ BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
                         std::domain_error, says("L(1,1) is 0"));
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>::Ones(1, 2)),
                         std::invalid_argument, says("L is 1x2"));
-  BOOST_CHECK_EXCEPTION(M::identity(3).lower(Matrix<double>::Zero(2, 4)),
-                        std::invalid_argument, says("lower: vectors have 4"));
 }
 // check lengths and angles
 BOOST_AUTO_TEST_CASE(cauchy_schwarz) {
@@ -226,8 +241,13 @@ BOOST_AUTO_TEST_CASE(small_angles) {
   }
   fact("acos", naive, 2);
   fact("kahan", worst, 2);
-  BOOST_CHECK_EXCEPTION(angle<double>(Vector<double>::Zero(3),
-      Vector<double>::Ones(3), g), std::domain_error, says("length zero"));
+  const Vector<double> zero = Vector<double>::Zero(3), one{{1, 1, 1}};
+  for (const auto& [u, v] : {std::pair(zero, one), std::pair(one, zero)}) {
+    BOOST_CHECK_EXCEPTION(angle(u, v, g), std::domain_error,
+                          says("angle: a vector of length zero"));
+    BOOST_CHECK_EXCEPTION(cosine(u, v, g), std::domain_error,
+                          says("cosine: a vector of length zero"));
+  }
 }
 // check the change of basis
 BOOST_AUTO_TEST_CASE(scores_are_invariant) {
@@ -287,6 +307,10 @@ BOOST_AUTO_TEST_CASE(pullback_vjp_over_the_field) {
     const Matrix<Fp> dg = gaussian<Fp>(d, d, seed + 1);
     verify_exact(pullback_vjp(W, dg), pullback_gradient_by_tape(W, dg), 2);
   }
+  const Matrix<double> W(1, 2);
+  for (const auto& dg : {Matrix<double>(2, 3), Matrix<double>(3, 2)})
+    BOOST_CHECK_EXCEPTION(pullback_vjp(W, dg), std::invalid_argument,
+                          says("but W is 1x2"));
 }
 // check the gradients of learned forms
 BOOST_AUTO_TEST_CASE(gradient_of_parameters) {
