@@ -126,6 +126,74 @@ BOOST_AUTO_TEST_CASE(tracked_products) {
   }
 }
 // check computed gradients against their bounds
+void same(double ours, double by_hand) {
+  verify(std::abs(ours - by_hand), 0x1p-48 * std::abs(by_hand));
+}
+BOOST_AUTO_TEST_CASE(rules_by_hand) {
+  const double u = 0x1p-24, eta = 0x1p-149;
+  const Tracked a{Matrix<double>{{1, -2}}, Matrix<double>{{0.5, 0.25}}};
+  const Tracked b{Matrix<double>{{3}, {1}}, Matrix<double>{{0.25}, {1}}};
+  const Tracked ab = tracked_product<float>(a, b);
+  same(ab.value(0), 1);
+  same(ab.error(0), 0.5 * 3.5 + 0.25 * 3 + 2 * 0.25 + 2.5 * 1 +
+                        gamma(2, u) * (2 * 3.5 + 2.5 * 3));
+  const Tracked half = tracked_multiple<float>(-0.5, a, 2);
+  same(half.value(1), 1);
+  same(half.error(1), 0.125 + gamma(3, u) * 1.25);
+  const Tracked sum = tracked_sum<float>(a, tracked_transpose(b));
+  same(sum.value(0), 4);
+  same(sum.error(0), 0.75 + u * (2 + 3.5));
+  const Tracked none = tracked_exactly(Matrix<double>::Zero(1, 2));
+  same(tracked_product<float>(none, tracked_transpose(none)).error(0), 2 * eta);
+  same(tracked_multiple<float>(3, none, 0).error(0), eta);
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(softmax_rule_by_hand) {
+  const double u = 0x1p-24, g = gamma(2, u);
+  const Tracked s{Matrix<double>{{0, -1}}, Matrix<double>{{0.25, 0.125}}};
+  const Tracked A = tracked_gibbs<float>(s, 2);
+  const Matrix<double> dY{{(0.25 + g * (0 + 0.25 + 0.25)) / 2,
+                           (0.125 + g * (1 + 0.125 + 0.25)) / 2}};
+  const Matrix<double> by_hand =
+      softmax_bound<float>(Matrix<double>{{0, -0.5}}, dY);
+  for (const Index j : {0, 1}) same(A.error(j), by_hand(j));
+  same(A.value(0), 1 / (1 + std::exp(-0.5)));
+  for (const double vast : {50.0, HUGE_VAL}) {
+    const Tracked t{s.value, Matrix<double>{{vast, 0}}};
+    same(tracked_gibbs<float>(t, 1).error(0), 1 + 2 * u);
+  }
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
+  const double u = 0x1p-24, eta = 0x1p-149, g = gamma(2, u);
+  const Tracked A{Matrix<double>{{0.75, 0.25}},
+                  Matrix<double>{{0.125, 0.0625}}};
+  const Tracked X{Matrix<double>{{1, 3}}, Matrix<double>{{0.5, 0.25}}};
+  for (const Index key : {0, -1}) {
+    const double shifted = 0.75 + u * (2 + 0.75);
+    const double z[2] = {key < 0 ? 1.0 : 0, key < 0 ? 3.0 : 2};
+    const double e[2] = {key < 0 ? 0.5 : 0, key < 0 ? 0.25 : shifted};
+    const double mean = 0.75 * z[0] + 0.25 * z[1];
+    const double s0 = z[0] + 2 * e[0], s1 = z[1] + 2 * e[1];
+    const double off = 0.125 * s0 + 0.0625 * s1 + e[0] + 0.375 * e[1] +
+                       g * (s0 + 0.375 * s1);
+    const Tracked Y = tracked_lower<float>(A, X, {key});
+    for (const int j : {0, 1}) {
+      const double W = j ? 0.375 : 1, y = z[j] - mean, size = std::abs(y);
+      const double r = e[j] + off + u * (size + e[j] + off);
+      same(Y.value(j), A.value(j) * y);
+      same(Y.error(j), A.error(j) * (size + 2 * r) + W * r +
+                           u * W * (size + 2 * r));
+    }
+  }
+// check computed gradients against their bounds
+  const Tracked one = tracked_exactly(Matrix<double>{{1, 0}});
+  const Tracked none = tracked_exactly(Matrix<double>::Zero(1, 2));
+  const Tracked Y = tracked_lower<float>(one, none, {0});
+  same(Y.error(0), 2 * eta * (1 + u) * (1 + 2 * u) + eta);
+  same(Y.error(1), eta);
+}
+// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(bound_of_the_textbook_form) {
   const auto x = scaled_problem<double>(30, 1);
   const OutputParts<double> w{gaussian<double>(32, 16, 301)};
