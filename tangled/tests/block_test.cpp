@@ -90,6 +90,44 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_tokens) {
   bad({{0, 5}, {-1, 1}}, "token 5 of 5");
   bad({{0, 1, 2, 3}, {1, 1, 1, 1}}, "4 tokens and 4 targets for 3");
   bad({{0, 1}, {1}}, "2 tokens and 1 targets");
+  bad({{-1, 0}, {-1, 1}}, "token -1 of 5");
+  bad({{0, 1}, {-1, 5}}, "target 5 of 5");
+}
+// check the block and the model
+BOOST_AUTO_TEST_CASE(model_as_drawn) {
+  const auto m = draw_model({5, 3, 4, 2, 2, 6}, 7);
+  const auto drawn = [](const Matrix<double>& M, Index n, Index d, double sigma,
+                        std::uint64_t seed) {
+    verify(distance(M, sigma * gaussian<double>(n, d, seed)), 0);
+  };
+  drawn(m.E, 5, 4, 0.5, 7000);
+  drawn(m.P, 3, 4, 0.5, 7001);
+  for (const std::uint64_t l : {0, 1}) {
+    const auto& b = m.blocks[l];
+    drawn(b.W_1, 4, 6, std::sqrt(0.2), 7102 + 102 * l);
+    drawn(b.W_2, 6, 4, std::sqrt(0.2), 7103 + 102 * l);
+    verify(distance(b.b_1, Vector<double>::Zero(6)) +
+               distance(b.b_2, Vector<double>::Zero(4)), 0);
+    for_each_weight([](auto, const auto& a, const auto& c) {
+      verify(distance(a, c), 0);
+    }, b.attention, xavier<double>({4, 2}, 7152 + 102 * l));
+  }
+  drawn(m.U, 4, 5, 0.5, 7206);
+  BOOST_TEST(m.blocks.size() == 2u);
+}
+// check the block and the model
+BOOST_AUTO_TEST_CASE(losses_and_batches_by_hand) {
+  auto m = draw_model({5, 3, 4, 2, 1, 6}, 7);
+  m.U.setZero();
+  const Example e{{0, 1, 2}, {-1, 3, 4}}, f{{4}, {0}};
+  const double one = std::log(5.0);
+  verify(std::abs(model_loss<double>(m, e, 0.5, nullptr) - one), 0x1p-51);
+  Adam adam(m);
+  verify(std::abs(train_step(m, adam, {e, f}) - one), 0x1p-51);
+  int made = 0;
+  const auto make = [&](std::mt19937_64&) { return ++made, f; };
+  BOOST_TEST(train(m, 3, make, 1).size() == 3u);
+  BOOST_TEST(made == 48);
 }
 // check what the model learns
 const ModelShape small{10, 16, 16, 1, 2, 32};
@@ -123,6 +161,8 @@ BOOST_AUTO_TEST_CASE(tasks_have_known_answers) {
       wrong += i >= p && i < 15 && e.targets[i] != e.tokens[i + 1];
       wrong += f.targets[i] != f.tokens[i - 1];
     }
+    wrong += f.targets[0] != -1;
+    wrong += e.targets[15] != e.tokens[16 - p];
   }
   for (std::size_t p = 0; p < 16; ++p)
     wrong += (seen[p] > 0) != (5 <= p && p < 10);

@@ -5,6 +5,7 @@
 #include "attn/rounding.hpp"
 #include "attn/weights_file.hpp"
 #include <cstdio>
+#include <unistd.h>
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
@@ -118,6 +119,10 @@ BOOST_AUTO_TEST_CASE(diversity_of_masked_heads) {
                         says("query 0 sees keys in 2 of 4 heads"));
   BOOST_CHECK_EXCEPTION(head_diversity(A, 3), std::invalid_argument,
                         says("4 rows, not a multiple of 3"));
+  BOOST_CHECK_EXCEPTION(head_diversity(A, 0), std::invalid_argument,
+                        says("not a multiple of 0 heads"));
+  BOOST_CHECK_EXCEPTION(cosine_diversity(A, 4), std::domain_error,
+                        says("cosine_diversity: head 0 is zero"));
   A(1, 1) = 0.6;
   BOOST_CHECK_EXCEPTION(head_entropy(A, 2), std::domain_error,
                         says("head_entropy: row 1"));
@@ -126,6 +131,7 @@ BOOST_AUTO_TEST_CASE(entropy_per_head) {
   const Matrix<double> A{{1, 0}, {0.5, 0.5}, {0, 1}, {1, 0}};
   const Vector<double> H = head_entropy(A, 2);
   verify(std::abs(H(0) - std::log(2.0) / 2) + std::abs(H(1)), 0x1p-52);
+  verify(head_entropy(Matrix<double>(0, 2), 3).norm(), 0);
 }
 // check the diversity of heads
 Matrix<double> random_heads(Index H, Index n, double sigma, bool causal,
@@ -358,7 +364,9 @@ BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
   bad(resealed(good, "W_K 4 4", "W_K 2 8"), "file: W_Q is 4x4 and W_K is 2x8");
   bad(resealed(good, "heads 2 2", "heads 2 3"), "2 heads and 3 kv_heads");
   bad(resealed(good, "scalar double", "scalar float"), "line 2: expected");
-  bad(resealed(good, "b_Q 0 1", "b_Q 2 2"), "b_Q");
+  bad(resealed(good, "W_K 4 4", "W_K -4 4"), "extent -4");
+  bad(resealed(good, "W_K 4 4", "W_K 99 99"), "W_K of such extents");
+  bad(resealed(good, "b_Q 0 1", "b_Q 2 2"), "b_Q of such extents");
   auto m = xavier<double>({4, 2}, 1);
   m.W_V(1, 1) = std::numeric_limits<double>::quiet_NaN();
   BOOST_CHECK_EXCEPTION(weights_text(m), std::domain_error,
@@ -366,14 +374,24 @@ BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
 }
 // check the weights files
 BOOST_AUTO_TEST_CASE(files_on_disk) {
-  const std::string path = "multihead_weights_test.txt";
+  namespace test = boost::unit_test::framework;
+  const std::string path = test::master_test_suite().argv[0] +
+                           ("." + std::to_string(getpid()));
   const auto m = xavier<double>({4, 2}, 1);
-  auto other = xavier<double>({4, 2}, 2), wide = xavier<double>({8, 2}, 2);
+  auto other = xavier<double>({4, 2}, 2);
   save_weights(path, m);
   load_weights(path, other);
   verify((other.W_O - m.W_O).norm() + (other.W_Q - m.W_Q).norm(), 0);
-  BOOST_CHECK_EXCEPTION(load_weights(path, wide), std::invalid_argument,
-                        says("has W_Q 4x4, wanted 8x8"));
+  const auto misses = [&](const HeadShape& shape, const char* words) {
+    auto wanted = xavier<double>(shape, 2);
+    BOOST_CHECK_EXCEPTION(load_weights(path, wanted), std::invalid_argument,
+                          says(words));
+  };
+  misses({8, 2}, "has W_Q 4x4, wanted 8x8");
+  misses({4, 2, 0, 0, 0, 3}, "has W_K 4x4, wanted 3x4");
+  misses({4, 2, 0, 0, 0, 0, 5}, "has W_O 4x4, wanted 4x5");
+  misses({4, 1}, "has 2 and 2 heads, wanted 1 and 1");
+  misses({4, 2, 1}, "has 2 and 2 heads, wanted 2 and 1");
   std::remove(path.c_str());
   BOOST_CHECK_EXCEPTION(load_weights<double>(path), std::invalid_argument,
                         says("cannot read"));

@@ -19,7 +19,9 @@ BOOST_AUTO_TEST_CASE(gradients_by_autodiff) {
 BOOST_AUTO_TEST_CASE(planted_error_stands_out) {
   const auto s = setting<double>(2);
   const auto report = verify_multihead(s.m, s.X, s.C, s.bias);
+  const auto first = verify_multihead(s.m, s.X, s.C, s.bias, 1);
   BOOST_TEST(report.size() == 10);
+  verify(report[0].size - first[0].size, 0);
   double worst = 0, largest = 0;
   for (const auto& row : report) {
     worst = std::max(worst, row.error);
@@ -239,10 +241,18 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_cotangents) {
   const auto t = multihead_forward(m, X, X);
   BOOST_CHECK_EXCEPTION(multihead_vjp(m, X, t, Z), std::invalid_argument,
                         says("multihead_vjp: dY is 2x4 but Y is 3x4"));
+  BOOST_CHECK_EXCEPTION(multihead_vjp(m, X, t, X.leftCols(2)),
+                        std::invalid_argument, says("dY is 3x2"));
   BOOST_CHECK_EXCEPTION(multihead_vjp(m, Z, t, Z), std::invalid_argument,
                         says("trace has weights 2x1x3x3"));
   BOOST_CHECK_EXCEPTION(multihead_batch_vjp(m, {X}, {}),
                         std::invalid_argument, says("1 sequences but 0"));
+  using bad = std::invalid_argument;
+  const Tensor<double, up, up> six(2, 3);
+  BOOST_CHECK_EXCEPTION((regroup<up, up>(six, {2, 2})), bad,
+                        says("regroup: 6 numbers for 4 places"));
+  BOOST_CHECK_EXCEPTION(causal_bias<double>(-1, 2), bad, says("-1x2"));
+  BOOST_CHECK_EXCEPTION(causal_bias<double>(2, -1), bad, says("2x-1"));
 }
 // check the answers about heads
 BOOST_AUTO_TEST_CASE(answer_key_bias) {

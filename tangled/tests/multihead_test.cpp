@@ -197,8 +197,27 @@ BOOST_AUTO_TEST_CASE(refuses_odd_heads) {
   bad({10, 3}, "3 heads do not divide d_model = 10");
   bad({8, 4, 3}, "3 kv_heads do not divide 4 heads");
   bad({0, 1}, "must be positive");
+  bad({4, 0}, "must be positive");
   bad({4, 2, 1, -1}, "negative");
   BOOST_TEST(xavier<double>({10, 3, 0, 4}, 1).W_Q.cols() == 12);
+}
+// check what the heads refuse
+BOOST_AUTO_TEST_CASE(refuses_weights_that_contradict) {
+  const auto bad = [](auto change, const char* words) {
+    auto m = xavier<double>({4, 2}, 1);
+    change(m);
+    BOOST_CHECK_EXCEPTION(require_weights("f", m), std::invalid_argument,
+                          says(words));
+  };
+  bad([](auto& m) { m.heads = 0; }, "f: 0 heads and 2 kv_heads");
+  bad([](auto& m) { m.kv_heads = 0; }, "f: 2 heads and 0 kv_heads");
+  bad([](auto& m) { m.heads = 3; }, "f: 3 heads and 2 kv_heads");
+  bad([](auto& m) { m.W_Q.resize(4, 5); }, "W_Q is 4x5 and W_K is 4x4");
+  bad([](auto& m) { m.W_K.resize(4, 5); }, "W_Q is 4x4 and W_K is 4x5");
+  bad([](auto& m) { m.W_Q.resize(4, 0), m.W_K.resize(4, 0); }, "W_Q is 4x0");
+  bad([](auto& m) { m.W_V.resize(3, 4); }, "W_V is 3x4");
+  bad([](auto& m) { m.W_V.resize(4, 5); }, "W_V is 4x5");
+  bad([](auto& m) { m.W_O.resize(5, 4); }, "W_O is 5x4");
 }
 // check what the heads refuse
 BOOST_AUTO_TEST_CASE(refuses_shapes_that_do_not_fit) {
@@ -213,11 +232,15 @@ BOOST_AUTO_TEST_CASE(refuses_shapes_that_do_not_fit) {
   bad(m, W, X, {}, "multihead_forward: X is 3x2 but W_Q is 4x4");
   bad(m, X, W, {}, "context is 3x2 but W_K is 4x4");
   bad(m, X, X, W, "bias is 3x2 but scores are 3x3");
+  bad(m, X.topRows(2), X, X.leftCols(3), "bias is 3x3 but scores are 2x3");
   MultiHead<double> n = m;
   n.W_O = W;
   bad(n, X, X, {}, "W_O is 3x2");
-  n = m, n.b_K = Vector<double>::Zero(3);
-  bad(n, X, X, {}, "bias is not as long");
+  using M = MultiHead<double>;
+  for (const auto b : {&M::b_Q, &M::b_K, &M::b_V, &M::b_O}) {
+    n = m, n.*b = Vector<double>::Zero(3);
+    bad(n, X, X, {}, "bias is not as long");
+  }
   n = m, n.kv_heads = 1;
   bad(n, X, X, {}, "for 2 and 1 heads");
 }
@@ -337,6 +360,8 @@ BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
   }
   BOOST_CHECK_EXCEPTION(implicit_form(xavier<double>({4, 2}, 1), 2),
                         std::invalid_argument, says("no head 2 of 2"));
+  BOOST_CHECK_EXCEPTION(implicit_form(xavier<double>({4, 2}, 1), -1),
+                        std::invalid_argument, says("no head -1 of 2"));
 }
 // check what weights cannot be told apart
 /// Rank over the field, by elimination.

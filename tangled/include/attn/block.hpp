@@ -190,6 +190,8 @@ S model_loss(const LanguageModel<S>& m, const Example& e, const S& weight,
   for (Index i = 0; i < n; ++i) {
     const Index target = e.targets[std::size_t(i)];
     if (target < 0) continue;
+    require(target < m.U.cols(), "model_loss: target ", target, " of ",
+            m.U.cols());
     loss -= weight * logp(i, target);
     dlogits.row(i) = weight * logp.row(i).array().exp();
     dlogits(i, target) -= weight;
