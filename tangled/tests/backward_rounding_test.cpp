@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(softmax_rule_by_hand) {
       softmax_bound<float>(Matrix<double>{{0, -0.5}}, dY);
   for (const Index j : {0, 1}) same(A.error(j), by_hand(j));
   same(A.value(0), 1 / (1 + std::exp(-0.5)));
-  for (const double vast : {50.0, HUGE_VAL}) {
+  for (const double vast : {0.3, 2.0, 50.0, HUGE_VAL}) {
     const Tracked t{s.value, Matrix<double>{{vast, 0}}};
     same(tracked_gibbs<float>(t, 1).error(0), 1 + 2 * u);
   }
@@ -192,6 +192,71 @@ BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
   const Tracked Y = tracked_lower<float>(one, none, {0});
   same(Y.error(0), 2 * eta * (1 + u) * (1 + 2 * u) + eta);
   same(Y.error(1), eta);
+  const Tracked sole = tracked_exactly(Matrix<double>{{1}});
+  same(tracked_lower<float>(sole, sole, {0}).value(0), 0);
+  const Matrix<double> B{{2}}, never{{-HUGE_VAL}};
+  same(tracked_scores<float>(sole, sole, B).value(0), 3);
+  same(tracked_scores<float>(sole, sole, never).error(0), 0);
+  const AttentionInputs<float> x{Matrix<float>{{1}}, Matrix<float>{{2}},
+                                 Matrix<float>{{1}}};
+  same(tracked_forward(x).K_low.error(0), gamma(4, u) * 2);
+  same(tracked_forward(x).Q_low.error(0), gamma(4, u));
+}
+// check computed gradients against their bounds
+AttentionInputs<float> two_keys() {
+  AttentionInputs<float> x{Matrix<float>{{0.5}}, Matrix<float>{{1}, {-1}},
+                           Matrix<float>{{1}, {3}}};
+  x.M = Matrix<float>{{1.5}};
+  x.bias = Matrix<float>{{0.25, -1}};
+  x.T = 2;
+  return x;
+}
+BOOST_AUTO_TEST_CASE(bound_of_the_scores_by_hand) {
+  const auto x = two_keys();
+  const OutputParts<float> w{Matrix<float>{{3}}, Vector<float>{{-5}}};
+  const auto f = tracked_forward(x);
+  const Tracked dA = tracked_product<float>(
+      tracked_exactly(w.O), tracked_transpose(f.V));
+  const Matrix<double> A = f.weights.value, d = f.weights.error;
+  const Tracked A_l{-5 * A, 5 * d + 5 * 0x1p-24 * f.weights.size()};
+  const Tracked dS = tracked_multiple<float>(
+      0.5, tracked_sum<float>(tracked_lower<float>(f.weights, dA, {0}), A_l),
+      0);
+  const auto e = attention_errors(x, w).gradient;
+  for (const Index j : {0, 1}) same(e.bias(j), dS.error(j));
+// check computed gradients against their bounds
+  const double u = 0x1p-24, E = f.scores.error.maxCoeff();
+  const double gap = f.scores.value(0) - f.scores.value(1);
+  const double top = std::abs(f.scores.value(0)) + 2 * E;
+  double value = top * 5 / 2, error = 2 * u * top * 5 / 2;
+  for (const Index j : {0, 1}) {
+    const double size = (j == 0 ? 0 : gap) + 4 * E, s = dS.size()(j);
+    value += s * size;
+    error += dS.error(j) * size + s * (f.scores.error(j) + u * size);
+  }
+  same(e.T, (error + gamma(2 + 1 + 4, u) * value) / 2);
+}
+// check computed gradients against their bounds
+BOOST_AUTO_TEST_CASE(bound_of_the_tangent_by_hand) {
+  const auto x = two_keys();
+  const auto exact = [](const Matrix<double>& m) { return tracked_exactly(m); };
+  const auto sum = tracked_sum<float>;
+  const auto product = tracked_product<float>;
+  AttentionParts<float> u{Matrix<float>{{2}}, Matrix<float>{{1}, {2}},
+                          Matrix<float>{{-1}, {1}}, Matrix<float>{{3}},
+                          Matrix<float>{{1, 5}}};
+  const auto f = tracked_forward(x);
+  const Tracked form = product(product(f.Q, exact(Matrix<double>{{3}})),
+                               tracked_transpose(f.K));
+  const Tracked algebra =
+      sum(product(exact(Matrix<double>{{2}}), tracked_transpose(f.K_low)),
+          product(f.Q_low, exact(Matrix<double>{{1, 2}})));
+  const Tracked dY = tracked_multiple<float>(
+      0.5, sum(sum(algebra, form), exact(Matrix<double>{{1, 5}})), 0);
+  const Tracked dA = tracked_lower<float>(f.weights, dY, {0});
+  const Tracked dV = exact(Matrix<double>{{-1}, {1}});
+  same(tangent_errors(x, u)(0),
+       sum(product(dA, f.V), product(f.weights, dV)).error(0));
 }
 // check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(bound_of_the_textbook_form) {
@@ -214,23 +279,29 @@ BOOST_AUTO_TEST_CASE(unread_keys_do_no_harm) {
   const Size z{3, 5, 2, 2, 2};
   auto x = random_problem<double>(z, 1);
   x.mask = Allowed::Constant(3, 5, true);
-  x.mask->col(4).setConstant(false);
-  x.K.row(4).setConstant(std::nan(""));
-  x.V.row(4).setConstant(std::nan(""));
+  for (const Index j : {0, 4}) {
+    x.mask->col(j).setConstant(false);
+    x.K.row(j).setConstant(std::nan(""));
+    x.V.row(j).setConstant(std::nan(""));
+  }
   const auto w = random_outputs<double>(z, 1);
   const auto g = attention_vjp(x, w);
   auto y = x;
   y.mask.reset();
-  y.K = x.K.topRows(4).eval();
-  y.V = x.V.topRows(4).eval();
-  y.bias = x.bias->leftCols(4).eval();
+  y.K = x.K.middleRows(1, 3).eval();
+  y.V = x.V.middleRows(1, 3).eval();
+  y.bias = x.bias->middleCols(1, 3).eval();
+// check masks and empty rows
   const auto t = attention_vjp(lift<quad>(y), lift<quad>(w));
   const auto e = attention_errors(y, w).gradient;
   verify(g.Q, t.Q, e.Q);
-  verify(Matrix<double>(g.K.topRows(4)), t.K, e.K);
+  verify(Matrix<double>(g.K.middleRows(1, 3)), t.K, e.K);
   verify(g.M, t.M, e.M);
   verify(distance(g.T, t.T), e.T);
-  verify(g.K.row(4).cwiseAbs().sum() + g.V.row(4).cwiseAbs().sum(), 0);
+  for (const Index j : {0, 4})
+    verify(g.K.row(j).cwiseAbs().sum() + g.V.row(j).cwiseAbs().sum(), 0);
+  verify(attention_forward(x).O, attention_forward(lift<quad>(y)).O,
+         attention_errors(y, w).O);
 }
 // check masks and empty rows
 BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
@@ -381,5 +452,24 @@ BOOST_AUTO_TEST_CASE(adjoint_finds_mistakes) {
   refute(adjoint_test(x, w, g, u).ratio(), 1e3);
   g.Q = Q;
   verify(adjoint_test(x, w, g, u).ratio(), 1);
+  g.T = 1e6;  // is not asked about
+  verify(adjoint_test(x, w, g, u).ratio(), 1);
+}
+// check the adjoint identity at a large size
+BOOST_AUTO_TEST_CASE(adjoint_bound_by_hand) {
+  const Size z{2, 3, 1, 1, 2};
+  const auto x = random_problem<double>(z, 3);
+  const OutputParts<double> w{gaussian<double>(2, 2, 4)};
+  const auto g = attention_vjp(x, w);
+  auto u = direction_like(x, 5);
+  const auto c = adjoint_test(x, w, g, u);
+  u.T = 0;
+  const auto size = [](const auto& m) { return Matrix<double>(m.cwiseAbs()); };
+  const auto U = map_parts<double>(u, size), G = map_parts<double>(g, size);
+  const Matrix<double> W = size(w.O), Y = size(attention_jvp(x, u).O);
+  const Index terms = 2 + 3 + 6 + 1 + 6 + 4 + 16;
+  same(c.bound, duality(W, tangent_errors(x, u)) +
+                    duality(attention_errors(x, w).gradient, U) +
+                    gamma(terms, 0x1p-53) * (duality(W, Y) + duality(G, U)));
 }
 BOOST_AUTO_TEST_SUITE_END()

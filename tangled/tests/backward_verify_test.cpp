@@ -75,6 +75,76 @@ BOOST_AUTO_TEST_CASE(report_in_words) {
   fact("boundQ", report.checks[0].bound);
   fact("reverse", report.checks[6].error);
 }
+// check the public verification
+BOOST_AUTO_TEST_CASE(report_by_hand) {
+  const double inf = HUGE_VAL;
+  const auto ratio = [](double error, double bound) {
+    return GradientCheck{"", error, bound}.ratio();
+  };
+  verify(ratio(0, 0) + ratio(1, inf), 0);
+  BOOST_TEST((ratio(1, 0) == inf && ratio(inf, inf) == inf));
+  BOOST_TEST((ratio(std::nan(""), 1) == inf && ratio(1, -1) == inf));
+  verify(GradientReport{}.worst(), 0);
+  const GradientReport report{{{"Q", 0.5, 0.5}}};
+  BOOST_TEST(report.passed());
+  std::ostringstream text;
+  text << report;
+  BOOST_TEST(text.str() == "Q                        error 0.5        "
+                           " bound 0.5         ratio 1\n"
+                           "passed, worst ratio 1\n");
+  const Matrix<quad> a = lift<quad>(Matrix<double>{{1, 2}});
+  const auto first = compare_parts("", a, 0 * a, Matrix<double>{{1, 2}});
+  BOOST_TEST((first.error == 1 && first.bound == 1));
+  const quad h(0x1p-20);
+  const auto line = line_derivative([](const quad& t) { return t; }, h);
+  verify(distance(line.value, 1), 0x1p-110);
+  verify(std::abs(line.bound / (12e3 * unit_roundoff<quad>()) - 1), 1e-2);
+}
+// check the public verification
+BOOST_AUTO_TEST_CASE(bounds_of_the_report) {
+  const auto x = random_problem<double>({2, 3, 1, 1, 2}, 3);
+  const auto w = random_outputs<double>({2, 3, 1, 1, 2}, 3);
+  const auto report = verify_gradients(x, w).checks;
+  BOOST_TEST(report.size() == 14u);
+  const AttentionParts<double> e = scaled_parts(
+      attention_errors(x, w, false).gradient, 0x1p-58);
+  const auto xq = lift<quad>(x);
+  const auto u = lift<quad>(direction_like(x, 1));
+  const double along = to_double(duality(absolute_parts(u), lift<quad>(e)));
+  const auto line = difference_along(xq, lift<quad>(w), u);
+  const auto is = [&](std::size_t k, double bound) {
+    verify(std::abs(report[k].bound / bound - 1), 0x1p-50);
+  };
+  is(11, e.T);
+  is(12, 2 * along);
+  is(13, line.bound + along);
+  const auto g = attention_vjp(x, w);
+  for (const auto& other : {verify_gradients(x, w, 1),
+                            verify_gradients(x, w, g),
+                            verify_gradients(x, w, g, 1)})
+    verify(other.checks[13].bound - report[13].bound, 0);
+}
+// check the public verification
+BOOST_AUTO_TEST_CASE(reverse_mode_while_it_is_cheap) {
+  for (const Index n : {128, 129}) {
+    const AttentionInputs<double> x{gaussian<double>(n, 1, 1),
+                                    gaussian<double>(256, 1, 2),
+                                    gaussian<double>(256, 1, 3)};
+    const OutputParts<double> w{gaussian<double>(n, 1, 4)};
+    BOOST_TEST(verify_gradients(x, w).checks.size() == (n == 128 ? 10u : 6u));
+  }
+}
+BOOST_AUTO_TEST_CASE(directions_as_drawn) {
+  const auto x = random_problem<double>({2, 3, 2, 1, 2}, 3);
+  const auto u = direction_like(x, 10);
+  const auto drawn = [](const Matrix<double>& m, Index n, Index d,
+                        std::uint64_t seed) {
+    verify(distance(m, gaussian<double>(n, d, seed)), 0);
+  };
+  drawn(u.Q, 2, 2, 10), drawn(u.K, 3, 1, 11), drawn(u.V, 3, 2, 12);
+  drawn(u.M, 2, 1, 13), drawn(u.bias, 2, 3, 14);
+  verify(std::abs(u.T - gaussian<double>(1, 1, 15)(0, 0)), 0);
+}
 // check every entry by differences
 BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
   const Size z{2, 3, 2, 2, 2};
@@ -115,6 +185,67 @@ BOOST_AUTO_TEST_CASE(refuses_what_does_not_fit) {
                         says("bias is 4x2, expected 2x4"));
   BOOST_CHECK_EXCEPTION(forward({a, b, c, {}, {}, Allowed(1, 1)}),
                         std::invalid_argument, says("mask is 1x1"));
+}
+// check what the backward pass refuses
+BOOST_AUTO_TEST_CASE(refuses_one_wrong_side) {
+  const Matrix<double> a(2, 3), b(4, 3), c(4, 2), none(2, 0);
+  const auto bad = [](const AttentionInputs<double>& x, const char* words) {
+    BOOST_CHECK_EXCEPTION(attention_forward(x), std::invalid_argument,
+                          says(words));
+  };
+  bad({a, c, c, Matrix<double>(3, 3)}, "M is 3x3, expected 3x2");
+  bad({none, Matrix<double>(4, 0), c}, "equally many columns, not none");
+  bad({a, b, c, {}, a}, "bias is 2x3, expected 2x4");
+  bad({a, b, c, {}, b.transpose()}, "bias is 3x4, expected 2x4");
+  bad({a, b, c, {}, {}, Allowed(2, 3)}, "mask is 2x3, expected 2x4");
+  bad({a, b, c, {}, {}, Allowed(3, 4)}, "mask is 3x4, expected 2x4");
+  const AttentionInputs<double> x{a, b, c, Matrix<double>(3, 3)};
+  BOOST_CHECK_EXCEPTION(attention_forward(x, Metric<double>::scaled(3)),
+                        std::invalid_argument, says("both M and a metric"));
+  BOOST_CHECK_EXCEPTION(scores_vjp(c, a, b), std::invalid_argument,
+                        says("scores_vjp: dS is 4x2, Q_low 2x3, K_low 4x3"));
+  BOOST_CHECK_EXCEPTION(scores_vjp(a, a, b), std::invalid_argument,
+                        says("scores_vjp: dS is 2x3"));
+  BOOST_CHECK_EXCEPTION(fisher_lower(a, Matrix<double>(2, 2)),
+                        std::invalid_argument, says("X is 2x2"));
+}
+// check what the backward pass refuses
+BOOST_AUTO_TEST_CASE(refuses_each_wrong_part) {
+  const Matrix<double> Q = Matrix<double>::Zero(2, 3);
+  AttentionInputs<double> x{Q, Matrix<double>::Zero(4, 3),
+                            Matrix<double>::Zero(4, 2)};
+  x.M = Matrix<double>::Zero(3, 3);
+  x.bias = Matrix<double>::Zero(2, 4);
+  const OutputParts<double> w{Matrix<double>::Zero(2, 2)};
+  const auto good = attention_vjp(x, w);
+  const auto bad = [&](auto part, Index n, Index m, const std::string& words) {
+    auto g = good;
+    (g.*part).resize(n, m);
+    using refused = std::invalid_argument;
+    BOOST_CHECK_EXCEPTION(attention_jvp(x, g), refused, says(words));
+    BOOST_CHECK_EXCEPTION(attention_hvp(x, g, w), refused, says(words));
+    BOOST_CHECK_EXCEPTION(verify_gradients(x, w, g), refused, says(words));
+  };
+  using P = AttentionParts<double>;
+  bad(&P::Q, 2, 2, "of Q is 2x2, expected 2x3");
+  bad(&P::Q, 0, 0, "of Q is 0x0, expected 2x3");
+  bad(&P::K, 3, 3, "of K is 3x3, expected 4x3");
+  bad(&P::V, 4, 3, "of V is 4x3, expected 4x2");
+  bad(&P::M, 3, 2, "of M is 3x2, expected 3x3");
+  bad(&P::bias, 2, 3, "of bias is 2x3, expected 2x4");
+// check what the backward pass refuses
+  auto g = good;
+  g.M.resize(0, 0);
+  BOOST_CHECK_EXCEPTION(verify_gradients(x, w, g), std::invalid_argument,
+                        says("of M is 0x0, expected 3x3"));
+  g = good, g.bias.resize(0, 0);
+  BOOST_CHECK_EXCEPTION(verify_gradients(x, w, g), std::invalid_argument,
+                        says("of bias is 0x0, expected 2x4"));
+  BOOST_CHECK_EXCEPTION(attention_hvp(x, good, {Q}), std::invalid_argument,
+                        says("hvp: cotangent of O is 2x3, expected 2x2"));
+  const AttentionParts<double> u{Q, x.K, x.V}, v{Q, x.K, x.V, {}, {}, 0};
+  x.Q.setOnes(), x.M->setOnes(), x.K.row(0).setOnes();
+  verify((attention_jvp(x, u).logZ - attention_jvp(x, v).logZ).norm(), 0);
 }
 // check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_what_does_not_belong) {
