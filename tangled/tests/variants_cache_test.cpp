@@ -48,6 +48,19 @@ BOOST_AUTO_TEST_CASE(dropout_statistics) {
     verify(std::abs(c), 5 * n * s);
 }
 // check the counter-based generator
+BOOST_AUTO_TEST_CASE(dropout_by_hand) {
+  for (std::uint32_t i = 0; i < 8; ++i)
+    for (std::uint32_t j = 0; j < 8; ++j) {
+      const double bits = philox({i, j, 9, 0}, {7, 5})[0];
+      const double at = bits * 0x1p-32, past = (bits + 1) * 0x1p-32;
+      const std::uint64_t seed = (std::uint64_t(5) << 32) + 7;
+      BOOST_TEST((Dropout{at, seed, 9}.keeps(i, j)));
+      BOOST_TEST((!Dropout{past, seed, 9}.keeps(i, j)));
+      BOOST_TEST((Dropout{0.5}.keeps(i, j) == Dropout{0.5, 0, 0}.keeps(i, j)));
+    }
+  BOOST_TEST(Dropout{}.p == 0);
+}
+// check the counter-based generator
 BOOST_AUTO_TEST_CASE(dropout_output_moments) {
   const Index n = 6, seeds = 20000;
   const VariantParts<double> x{gaussian<double>(1, 4, 1),
@@ -97,8 +110,16 @@ BOOST_AUTO_TEST_CASE(buckets_have_sides) {
   }
   verify(std::abs(double(b(-127) - 15)) + double(b(-8) != 8), 0);
   BOOST_TEST(b.size() == 32);
-  BOOST_CHECK_EXCEPTION(Buckets(true, 7, 64), std::invalid_argument,
-                        says("Buckets: count 7"));
+  BOOST_TEST((b(-90) == 14 && b(-91) == 15));
+  const auto refused = [](bool both, Index count, Index far) {
+    BOOST_CHECK_EXCEPTION(Buckets(both, count, far), std::invalid_argument,
+                          says("Buckets: count " + std::to_string(count)));
+  };
+  refused(true, 7, 64);
+  refused(true, 2, 64);
+  refused(false, 1, 64);
+  refused(true, 32, 8);
+  BOOST_TEST(Buckets(true, 32, 9).size() == 32);
 }
 // check the buckets
 BOOST_AUTO_TEST_CASE(bucket_formula) {
@@ -211,8 +232,15 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     const auto f = decode(queries_of(x, i, i + 1), r, cache);
     verify(f.O, lift<quad>(full.O.row(i)), bound.row(i));
   }
+// check the cache
   BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.V.topRows(2)),
                         std::invalid_argument, says("append 1x4 and 2x3"));
+  BOOST_CHECK_EXCEPTION(cache.append(x.V.row(0), x.V.row(0)),
+                        std::invalid_argument, says("append 1x3 and 1x3"));
+  BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.K.row(0)),
+                        std::invalid_argument, says("append 1x4 and 1x4"));
+  BOOST_CHECK_EXCEPTION(decode(x, r, KeyValueCache<double>(4, 3)),
+                        std::invalid_argument, says("decode: 200 queries"));
   cache.append(x.K.row(0), x.V.row(0));
   BOOST_CHECK_EXCEPTION(decode(queries_of(x, 0, 1), r, cache),
                         std::invalid_argument, says("decode: 1 queries"));

@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
   const Index n = 9, m = 12;
   for (const Mask& mask :
        {causal(n, m), window(n, m, 2, 1), strided(n, m, 4),
-        padding(n, m, 4, 7), global_tokens(n, m, 5)})
+        strided(n, m, 1), padding(n, m, 4, 7), padding(n, m, n, m),
+        global_tokens(n, m, 5), random_tiles(n, m, 2, 1, 5)})
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < m; ++j)
         for (const Index e : {1, 2, 3}) {
@@ -58,8 +59,15 @@ BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
           const Index allowed = dense(mask).block(
               i, j, b.i1 - i, b.j1 - j).count();
           verify((allowed == 0) != (mask.covers(b) == Cover::none), 0);
-          verify(allowed == b.pairs() && mask.covers(b) == Cover::none, 0);
+          verify((allowed == b.pairs()) != (mask.covers(b) == Cover::all), 0);
         }
+  const std::vector<Index> low{0, 0}, high{1, 1};
+  const Block two{0, 2, 0, 2};
+  BOOST_TEST((segments(low, high).covers(two) == Cover::none));
+  BOOST_TEST((segments(high, low).covers(two) == Cover::none));
+  BOOST_TEST((segments(low, low).covers(two) == Cover::all));
+  BOOST_TEST(((!everything(2, 2)).covers(two) == Cover::none));
+  BOOST_TEST(((!!everything(2, 2)).covers(two) == Cover::all));
 }
 // check masks by their definitions
 BOOST_AUTO_TEST_CASE(masks_are_sets) {
@@ -79,6 +87,7 @@ BOOST_AUTO_TEST_CASE(masks_are_sets) {
       }
     for (const Mask& a : all) {
       verify(double(dense(transposed(a)).transpose() != dense(a)), 0);
+      verify(std::abs(double(count(transposed(a)) - count(a))), 0);
       verify(double(dense(from_matrix(dense(a))) != dense(a)), 0);
     }
   }
@@ -158,6 +167,9 @@ BOOST_AUTO_TEST_CASE(parts_and_pictures) {
   verify(std::abs(double(count(a) - 10 * 3 * 16)), 0);
   BOOST_TEST(picture(a) == picture(random_tiles(40, 40, 4, 3, 7)));
   BOOST_TEST(picture(a) != picture(random_tiles(40, 40, 4, 3, 8)));
+  BOOST_TEST(count(random_tiles(4, 4, 2, 9, 1)) == 16);
+  const Census c = census(causal(5, 7), 2);
+  BOOST_TEST((c.none == 3 && c.some == 2 && c.all == 7));
 }
 // check masks by their definitions
 BOOST_AUTO_TEST_CASE(masks_refuse_bad_extents) {
@@ -173,5 +185,26 @@ BOOST_AUTO_TEST_CASE(masks_refuse_bad_extents) {
                         says("layout 2x2"));
   BOOST_CHECK_EXCEPTION(global_tokens(5, 5, -1), bad, says("tokens -1"));
   BOOST_CHECK_EXCEPTION(random_tiles(5, 5, 0, 1, 1), bad, says("tile 0"));
+}
+// check masks by their definitions
+BOOST_AUTO_TEST_CASE(masks_refuse_one_bad_number) {
+  using bad = std::invalid_argument;
+  const Mask m = causal(3, 4);
+  BOOST_CHECK_EXCEPTION(window(3, 3, 0, -1), bad, says("right -1"));
+  BOOST_CHECK_EXCEPTION(window(-1, 3, 0, 0), bad, says("extents -1x3"));
+  BOOST_CHECK_EXCEPTION(window(3, -1, 0, 0), bad, says("extents 3x-1"));
+  for (const auto& [q, k] : {std::pair<Index, Index>{-1, 0}, {0, -1}, {0, 4}})
+    BOOST_CHECK_EXCEPTION(padding(3, 3, q, k), bad, says("padding: lengths"));
+  BOOST_CHECK_EXCEPTION(m & causal(2, 4), bad, says("extents 3x4 and 2x4"));
+  for (const Block& b : {Block{-1, 2, 0, 2}, {2, 1, 0, 2}, {0, 2, -1, 2},
+                         {0, 2, 3, 2}, {0, 2, 0, 5}})
+    BOOST_CHECK_EXCEPTION(part(m, b), bad, says("part: block"));
+  for (const auto& [r, c] : {std::pair<Index, Index>{2, 3}, {3, 2}})
+    BOOST_CHECK_EXCEPTION(block_sparse(5, 5, 2, Matrix<bool>(r, c)), bad,
+                          says("block_sparse: tile 2"));
+  BOOST_CHECK_EXCEPTION(block_sparse(5, 5, 0, Matrix<bool>(3, 3)), bad,
+                        says("block_sparse: tile 0"));
+  BOOST_CHECK_EXCEPTION(random_tiles(5, 5, 1, -1, 1), bad, says("row -1"));
+  BOOST_CHECK_EXCEPTION(census(m, 0), bad, says("each_tile: tile 0"));
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,12 +13,15 @@ BOOST_AUTO_TEST_CASE(literal_definition) {
         const QuadParts x = draw_parts(n, m, 1 + k % 3, k % 4, bits, bits);
         const VariantRules r = draw_rules(mask, bits);
         const auto f = variant_forward(x, r);
+        const auto t = variant_in_tiles(x, r, 1 + k % 4);
         const Literal truth = literal(x, r);
         verify(distance(f.O, truth.O), 1e-30);
+        verify(distance(t.O, truth.O), 1e-30);
         verify(distance(f.A.leftCols(m), truth.A), 1e-31);
         for (Index i = 0; i < n; ++i)
-          verify(f.logZ(i) == truth.logZ(i) ? 0
-                 : to_double(abs(f.logZ(i) - truth.logZ(i))), 1e-30);
+          for (const quad& ours : {f.logZ(i), t.logZ(i)})
+            verify(ours == truth.logZ(i) ? 0 : distance(ours, truth.logZ(i)),
+                   1e-30);
       }
 }
 // check variants against their definition
@@ -83,6 +86,17 @@ BOOST_AUTO_TEST_CASE(empty_rows_are_refused) {
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(x, {causal(5, 3)}, variant_forward(sunk, r), x.K),
       std::invalid_argument, says("variant_vjp: dO is 3x2"));
+}
+// check variants against their definition
+BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
+  const QuadParts x = draw_parts(5, 3, 2, 2, 0, 1);
+  const auto f = variant_forward(x, {causal(5, 3)});
+  BOOST_CHECK_EXCEPTION(
+      variant_vjp<quad>(x, {causal(5, 3)}, f, f.O.leftCols(1)),
+      std::invalid_argument, says("variant_vjp: dO is 5x1"));
+  BOOST_CHECK_EXCEPTION(
+      variant_vjp<quad>(x, {causal(5, 3)}, f, f.O, f.logZ.head(4)),
+      std::invalid_argument, says("dlogZ has 4 entries"));
 }
 // check variants against their definition
 BOOST_AUTO_TEST_CASE(gather_and_scatter) {

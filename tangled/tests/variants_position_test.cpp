@@ -275,6 +275,7 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   const Rotary<double> R{frequencies<double>(4)};
   const Matrix<double> X = gaussian<double>(2, 3, 1);
   BOOST_CHECK_EXCEPTION(frequencies<double>(5), bad, says("d = 5"));
+  BOOST_CHECK_EXCEPTION(frequencies<double>(-2), bad, says("d = -2"));
   BOOST_CHECK_EXCEPTION(frequencies<double>(4, 0), std::domain_error,
                         says("frequencies: base 0"));
   BOOST_CHECK_EXCEPTION(rotate(X, R), bad,
@@ -282,8 +283,27 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(alibi_slopes(0), bad, says("H = 0"));
   AdditiveParts<double> p{X, X, X, X, gaussian<double>(2, 1, 2)};
   BOOST_CHECK_EXCEPTION(additive_vjp(p, X), bad, says("dS is 2x3"));
+  BOOST_CHECK_EXCEPTION(additive_vjp(p, Matrix<double>(1, 2)), bad,
+                        says("dS is 1x2"));
   p.x = gaussian<double>(3, 1, 2);
   BOOST_CHECK_EXCEPTION(additive_scores(p), bad, says("x 3x1"));
+  p.x = gaussian<double>(2, 1, 2);
+  for (const auto part : {&AdditiveParts<double>::U, &AdditiveParts<double>::W})
+    for (const auto& [n, m] : {std::pair<Index, Index>{3, 3}, {2, 2}}) {
+      auto wrong = p;
+      (wrong.*part).resize(n, m);
+      BOOST_CHECK_EXCEPTION(additive_scores(wrong), bad, says("U is"));
+    }
+}
+// check positions
+BOOST_AUTO_TEST_CASE(positions_start_at_zero) {
+  const Matrix<double> X = gaussian<double>(2, 4, 1);
+  const Rotary<double> R{frequencies<double>(4)};
+  verify(distance(rotate(X, R).row(0), X.row(0)), 0);
+  verify(distance(rotate(X, R), rotate(X, R, 0)), 0);
+  verify(distance(sinusoidal<double>(1, 4), Matrix<double>{{0, 1, 0, 1}}), 0);
+  verify(distance(sinusoidal<double>(3, 4), sinusoidal<double>(3, 4, 0, 1e4)),
+         0);
 }
 // check errata about positions
 BOOST_AUTO_TEST_CASE(gradient_of_a_rotation) {

@@ -163,6 +163,29 @@ BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
         "table is 1x3, expected 1x32");
   fails([](auto& y, auto&) { y.bias = y.K; }, shape, "bias is 4x3");
   fails([](auto& y, auto&) { y.sink = y.K; }, shape, "sink is 4x3");
+  fails([](auto& y, auto&) { y.K = y.Q; }, shape, "K is 2x3, expected 4x3");
+  fails([](auto& y, auto&) { y.w = y.V; }, shape, "w is 4x2, expected 1x3");
+  fails([](auto& y, auto&) { y.rel_keys = y.V.topRows(3); }, shape,
+        "rel_keys is 3x2, expected 3x3");
+  fails([](auto& y, auto&) { y.rel_values = y.V; }, shape, "rel_values is 4x2");
+  fails([](auto& y, auto&) { y.rel_values = y.K.topRows(3); }, shape,
+        "rel_values is 3x3, expected 3x2");
+  fails([](auto& y, auto&) { y.scale = y.K; }, shape, "scale is 4x3");
+  fails([](auto& y, auto&) { y.slope = y.K; }, shape, "slope is 4x3");
+  // list variants that must be refused
+  fails([](auto& y, auto&) { y.Q.resize(2, 2); }, shape, "Q is 2x2");
+  fails([](auto& y, auto&) { y.u.resize(2, 3); }, shape, "u is 2x3");
+  fails([](auto& y, auto&) { y.scale.resize(2, 1); }, shape, "scale is 2x1");
+  fails([](auto& y, auto&) { y.scale.resize(1, 2); }, shape, "scale is 1x2");
+  fails([](auto& y, auto&) { y.slope.resize(2, 1); }, shape, "slope is 2x1");
+  fails([](auto& y, auto&) { y.sink.resize(1, 2); }, shape, "sink is 1x2");
+  fails([](auto& y, auto&) { y.table.resize(2, 32); }, shape, "table is 2x32");
+  fails([](auto& y, auto&) { y.bias.resize(2, 3); }, shape, "expected 2x4");
+  fails([](auto& y, auto&) { y.bias.resize(3, 4); }, shape, "expected 2x4");
+  fails([](auto&, auto& r) { r.softcap = inf; }, value, "softcap");
+  fails([](auto&, auto& r) { r.softcap = nan; }, value, "softcap");
+  fails([](auto&, auto& r) { r.dropout.p = -0.5; }, value, "dropout -0.5");
+  fails([](auto&, auto& r) { r.dropout.p = nan; }, value, "dropout");
   fails([](auto&, auto& r) { r.softcap = 0; }, value, "softcap");
   fails([](auto&, auto& r) { r.dropout.p = 1; }, value, "dropout 1");
   fails([](auto& y, auto&) { y.Q.resize(2, 0), y.K.resize(4, 0); }, shape,

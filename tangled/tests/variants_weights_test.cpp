@@ -175,7 +175,14 @@ BOOST_AUTO_TEST_CASE(sinkhorn_sums) {
     for (Index j = 0; j < m; ++j)
       verify(to_double(abs(quad(k.P.col(j).sum()) - share)), 1e-30);
   }
+  BOOST_TEST((sinkhorn(Matrix<double>(0, 3), 1.0).P.cols() == 3 &&
+              sinkhorn(Matrix<double>(3, 0), 1.0).rounds == 0));
   Matrix<double> s = gaussian<double>(3, 3, 1);
+  const auto near = sinkhorn(s, 1.0, 99, 1e-3);
+  verify(near.residual, 1e-3);
+  refute(sinkhorn(s, 1.0, near.rounds - 1).residual, 1e-3);
+  const auto slow = sinkhorn(Matrix<quad>{{0, 0}, {0, -200}}, quad(1));
+  BOOST_TEST((slow.rounds == 1000 && slow.residual > quad(0)));
   s(1, 2) = -inf;
   BOOST_CHECK_EXCEPTION(sinkhorn(s, 1.0), std::domain_error,
                         says("sinkhorn: score 1,2"));
@@ -273,6 +280,14 @@ BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
                         says("temperature_of_entropy: target"));
   BOOST_CHECK_EXCEPTION(temperature_of_entropy(tie, 1.2), std::domain_error,
                         says("target 1.2"));
+  const Matrix<double> pair{{1, 0}, {-inf, -inf}};  // from 0 to log(2)/2
+  for (const double end : {0.0, std::log(2.0) / 2})
+    BOOST_CHECK_EXCEPTION(temperature_of_entropy(pair, end), std::domain_error,
+                          says("is not between 0 and 0.34657"));
+  const double T = temperature_of_entropy(pair, 0.3);
+  verify(std::abs(gibbs_entropy(pair, T).mean() - 0.3), 0x1p-50);
+  BOOST_CHECK_EXCEPTION(temperature_of_entropy(Matrix<double>(2, 0), 0.1),
+                        std::domain_error, says("between 0 and 0"));
 }
 // check the control of temperature
 BOOST_AUTO_TEST_CASE(planted_temperature) {
@@ -313,6 +328,10 @@ BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
                        B = A.leftCols(2);
   BOOST_CHECK_EXCEPTION(entmax_vjp(A, B, 1.5), bad,
                         says("entmax_vjp: p is 2x3 but dp is 2x2"));
+  const Matrix<double> C = A.topRows(1);
+  BOOST_CHECK_EXCEPTION(entmax_vjp(A, C, 1.5), bad, says("dp is 1x3"));
+  BOOST_CHECK_EXCEPTION(sinkhorn_vjp(A, C, 1.0), bad, says("dP is 1x3"));
+  BOOST_CHECK_EXCEPTION(learn_temperature(A, C), bad, says("q is 1x3"));
   BOOST_CHECK_EXCEPTION(sinkhorn_vjp(A, B, 1.0), bad,
                         says("sinkhorn_vjp: P is 2x3 but dP is 2x2"));
   BOOST_CHECK_EXCEPTION(learn_temperature(A, B), bad,
