@@ -126,6 +126,9 @@ BOOST_AUTO_TEST_CASE(simple_features) {
   for (const Index i : {0, 2, 3, 4})
     verify(distance(elu_features(x)(i), elu(i)), 0);
   verify((relu_features(x) - relu).cwiseAbs().maxCoeff(), 0);
+  const Matrix<quad> wide = elu_features(lift<quad>(x));
+  verify(distance(wide(1), exp(quad(-1))), 0);
+  for (const Index i : {2, 3, 4}) verify(distance(wide(i), elu(i)), 0);
   const Matrix<double> bad{{std::nan("")}};
   BOOST_TEST(std::isnan(elu_features(bad)(0)));
   BOOST_TEST(std::isnan(relu_features(bad)(0)));
@@ -470,6 +473,9 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   BOOST_TEST(performer(big, big, big, W).allFinite());
   verify(positive_features(kernel_coordinates(big), W).rowwise().sum()
              .minCoeff(), 0);
+  verify(performer(F, none, none, W).norm(), 0);
+  const Matrix<double> sole = big.topRows(1), v = V.topRows(1);
+  verify(distance(performer(sole, sole, v, W.topRows(1)), v), 0);
   Matrix<double> bad = F;
   bad(1, 0) = std::nan("");
   BOOST_TEST(linear_attention(bad, F, V).row(1).array().isNaN().all());
@@ -498,6 +504,30 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { log_features(F, T); }, "log_features: X is 3x2");
   refused([&] { trigonometric_features(F, T); }, "the directions are 3x3");
   refused([&] { kernel_coordinates(Matrix<double>(3, 0)); }, "X is 3x0");
+}
+// check the edges of linear attention
+BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
+  const Matrix<double> F = gaussian<double>(3, 2, 1), G(4, 2), T(3, 3);
+  const Matrix<double> none(0, 2), wide(2, 3);
+  const auto rule = additive<double>(3);
+  const Rule<double> odd{Vector<double>::Ones(3), Vector<double>::Ones(2)};
+  const auto refused = [](auto f, const char* words) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
+  };
+  refused([&] { recall(F, Matrix<double>(2, 0)); }, "the memory is 2x0");
+  refused([&] { linear_attention_vjp(F, F, F, T); }, "dO is 3x3");
+  refused([&] { log_features(F, none); }, "the directions are 0x2");
+  refused([&] { trigonometric_features(F, none); }, "directions are 0x2");
+  refused([&] { performer(F, F, G, F); }, "V 4x2");
+  refused([&] { recurrence(F, T, F, rule); }, "Psi 3x3");
+  refused([&] { recurrence(F, F, G, rule); }, "V 4x2");
+  refused([&] { recurrence(F, F, F, odd); }, "3 decays and 2 rates");
+  refused([&] { recurrence(F, F, F, rule, wide); }, "the state is 2x3");
+  refused([&] { causal_linear_attention(G, F, F); }, "Phi is 4x2");
+  refused([&] { causal_linear_attention(F, G, F); }, "Psi is 4x2");
+  refused([&] { recurrence_vjp(F, F, F, rule, T); }, "dO is 3x3");
+  refused([&] { recurrence_vjp(F, F, F, rule, F, 0); }, "of length 0");
+  refused([&] { causal_linear_attention_vjp(F, F, F, T); }, "dO is 3x3");
 }
 // check the answer about least squares
 BOOST_AUTO_TEST_CASE(answer_recursive) {
