@@ -195,13 +195,23 @@ BOOST_AUTO_TEST_CASE(rank_refusals) {
           "nystroem_attention: Q is 4x3, K 4x3, V 2x3");
   refused([&] { nystroem(A).features(Matrix<double>(2, 2)); },
           "gaussian_scores: Q is 4x3");
+  refused([&] { nystroem_attention(A.leftCols(2), A, A, 2); },
+          "nystroem_attention: Q is 4x2");
   refused([&] { orthogonal_directions<double>(-1, 2, 1); },
           "orthogonal_directions: -1x2");
+  refused([&] { orthogonal_directions<double>(2, -1, 1); }, "2x-1");
+// check the landmarks
   BOOST_TEST(numerical_rank(Vector<double>(0), 0.1) == 0);
   const Vector<double> four{{4, 2, 1, 0.5}};
   BOOST_TEST(numerical_rank(four, 0.25) == 2);
   BOOST_TEST(numerical_rank(four, 0.0) == 4);
   verify(eckart_young(sigma, 3).frobenius, 0);
+  verify(eckart_young(sigma, 3).spectral, 0);
+  const Matrix<double> wide = A.transpose();
+  verify(distance(singular_values(wide), sigma), 0);
+  verify(distance(best_rank(wide, 2), best_rank(A, 2).transpose()), 0);
+  const Matrix<double> far{{100, 0, 0}}, v{{3, 4}};
+  verify(distance(nystroem_attention(far, far, v, 1), v), 0);
   verify(nystroem_attention(A, A.topRows(0), A.topRows(0), 2).norm(), 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

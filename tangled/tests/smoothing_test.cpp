@@ -235,6 +235,21 @@ BOOST_AUTO_TEST_CASE(regression_edges) {
   BOOST_CHECK_EXCEPTION(leave_one_out(Q, Q), std::invalid_argument,
                         says("leave_one_out: the scores are 2x3"));
 }
+// check the edges of regression
+BOOST_AUTO_TEST_CASE(regression_refuses_each_extent) {
+  const Matrix<double> Q(2, 3), S(2, 2), V(4, 1);
+  const auto g = Metric<double>::identity(3);
+  const auto refused = [](auto f, const char* words) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
+  };
+  refused([&] { gaussian_scores(S, Q, g); }, "Q is 2x2 and K is 2x3");
+  refused([&] { gaussian_scores(Q, S, g); }, "Q is 2x3 and K is 2x2");
+  refused([&] { leave_one_out(S, V); }, "V is 4x1");
+  const Matrix<double> A(2, 4), K(4, 3);
+  refused([&] { local_linear(A, K, K, V); }, "A is 2x4, Q 4x3");
+  refused([&] { local_linear(S, Q, K, V); }, "A is 2x2");
+  refused([&] { local_linear(A, S, K, V); }, "Q 2x2, K 4x3");
+}
 // check errata about regression
 BOOST_AUTO_TEST_CASE(plain_gaussian_is_not_attention) {
   const Matrix<double> Q = gaussian<double>(16, 8, 1);
