@@ -316,13 +316,15 @@ build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard $W/*) cha
 	$Qtests/press/run $@
 
 ## mutants: alter the library at EVERY=11th place and count what the checks catch
-#    (SAMPLE=20 tries so many, of one chapter, that SEED chooses; CH=04: that chapter)
+#    (FROM=5 takes other places; SAMPLE=20 so many, of one chapter, that SEED chooses;
+#    CH=04 that chapter)
 .PHONY: mutants sanitize coverage
 EVERY ?= 11
+FROM  ?= 0
 SEED  ?= $(shell git rev-parse HEAD 2> /dev/null || echo 1)
 mutants: $(CHAPTERS:%=build/tangle/%.stamp)
-	$QCH=$(CH) $W/mutants/run build/mutants $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED))
-	$Q$(if $(SAMPLE)$(CH),,cp build/mutants/score.txt book/measured/mutants.txt)
+	$QCH=$(CH) FROM=$(FROM) $W/mutants/run build/mutants/$(FROM) $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED)) || r=$$?; \
+	  $(if $(SAMPLE)$(CH),,cp build/mutants/$(FROM)/score.txt book/measured/mutants$(FROM:0=).txt;) exit $${r:-0}
 ## sanitize: the checks under the address and undefined-behaviour sanitizers
 sanitize: $(CHAPTERS:%=build/tangle/%.stamp) $(TESTS:%=build/bin/tests/%) $(EXTRA:%=build/bin/extra/%)
 	$Q$W/sanitize build/sanitize $(TESTS) $(EXTRA)

@@ -1,4 +1,4 @@
-# judge.awk -v part=SAMPLE -v score=FILE tests/mutants.txt (TABLE PASSED... VERDICTS)...
+# judge.awk -v part=SAMPLE -v name=NAME -v score=FILE tests/mutants.txt (TABLE PASSED... VERDICTS)...
 # A mutant counts if the mark can bite where it is compiled; one that only the
 # compiler passes (in a constexpr function) is not counted.  Fails if one survives
 # that has no verdict in tests/mutants.txt, or one with a verdict was caught; of a
@@ -17,11 +17,12 @@ FILENAME ~ /passed$/ { for (i = 4; i <= NF; i++) if ($i > 0) able[$i]; else seen
 END {
   PROCINFO["sorted_in"] = "@ind_str_asc"
   for (i in total) {
-    printf "fact\tmutants/%s/made\t%d\nfact\tmutants/%s/caught\t%d\nfact\tmutants/%s/equivalent\t%d\n",
-      i, total[i], i, caught[i], i, equal[i] > score
+    key = "fact\t" name "/" i
+    printf "%s/made\t%d\n%s/caught\t%d\n%s/equivalent\t%d\n", key, total[i], key, caught[i], key, equal[i] > score
     printf "  %-14s %3d mutants, %3d caught, %2d equivalent\n", i, total[i], caught[i], equal[i] }
-  printf "fact\tmutants/made\t%d\nfact\tmutants/caught\t%d\nfact\tmutants/equivalent\t%d\nfact\tmutants/survive\t%d\nfact\tmutants/score\t%.1f\n",
-    n, c, e, bad, 100 * c / (n - e) > score
+  key = "fact\t" name
+  printf "%s/made\t%d\n%s/caught\t%d\n%s/equivalent\t%d\n%s/survive\t%d\n%s/score\t%.1f\n",
+    key, n, key, c, key, e, key, bad, key, 100 * c / (n - e) > score
   for (r in stale) print "tests/mutants.txt: caught after all: " r
   printf "%d mutants, %d caught, %d equivalent, %d survive: %.1f per cent\n", n, c, e, bad, 100 * c / (n - e)
   exit part ? 100 * c < 95 * (n - e) : bad > 0 || length(stale) > 0 }

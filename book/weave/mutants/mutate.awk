@@ -1,5 +1,6 @@
-# mutate.awk -v every=N -v out=DIR -v drop=FILE HEADER...: the headers with #line
-# directives, with a mark of mutant.hpp at every N-th place that can be altered.
+# mutate.awk -v every=N -v from=M -v out=DIR -v drop=FILE HEADER...: the headers with
+# #line directives, with a mark of mutant.hpp at every N-th place that can be altered,
+# counted from the M-th.
 # Standard output: a line for each mutant, number, header, chapter:line, kind, C++
 # as it is and as it becomes, and 1 if it stands in a constexpr function.
 # Lines of `drop' (chapter:line) are left alone: there a mark does not compile.
@@ -20,7 +21,7 @@ function masked(s,   r, i, c, q) {                # strings and comments blanked
 # A mutant of the given kind: from `at', `len' characters become `text' (K: its number).
 function mutant(kind, at, len, text, becomes,   k) {
   if (constant && header ~ /einsum/) return   # read by the compiler alone
-  if (((++places[kind]) + length(kind)) % every || where in dropped) return
+  if (((++places[kind]) + length(kind) + from) % every || where in dropped) return
   k = ++count; gsub(/K/, k, text)
   if (len > 0) { cut[at] = len; ins[at] = ins[at] text }
   else ins[at] = text ins[at]
@@ -86,7 +87,7 @@ function statement(   p) {
   if (m ~ /^ *(return|const|auto|using|else|do|case|if|for|while|friend|static|require|require_domain|template)\>/) return 0
   if (m ~ /^ *[A-Za-z_][A-Za-z_0-9]* [A-Za-z_]/ || before !~ /[;{})]$/) return 0
   if (constant && header ~ /einsum/) return 0
-  if (((++places["statement"]) + 9) % every || where in dropped) return 0
+  if (((++places["statement"]) + 9 + from) % every || where in dropped) return 0
   k = ++count
   match(m, /^ */); p = RLENGTH + 1
   printf "%d\t%s\t%s\tstatement\t%s\t%s\t%d\n", k, header, where, line(), "/* dropped */", constant
