@@ -337,6 +337,16 @@ BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
   const Matrix<double> none(2, 0);
   BOOST_TEST(shape(softmax_bound(none, none)) == "2x0");
 }
+BOOST_AUTO_TEST_CASE(softmax_bound_of_exact_scores) {
+  const double two = gamma(2, 0x1p-53), one = gamma(1, 0x1p-53);
+  const Matrix<double> tie{{7, 7}}, sole{{7}};
+  const auto is = [](const Matrix<double>& S, double by_hand) {
+    const double b = softmax_bound(S, Matrix<double>(0 * S))(0, 0);
+    verify(std::abs(b / by_hand - 1), gamma(2200, 0x1p-53));
+  };
+  is(tie, (two + two + two) / 2);
+  is(sole, two + two + one);
+}
 // check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {
   for (std::uint64_t i = 0; i < 500; ++i) {

@@ -467,6 +467,19 @@ BOOST_AUTO_TEST_CASE(kernels_follow_strides) {
   BOOST_TEST((chosen(4, 1, 3, 1, 2) == loops));
 }
 // check every kernel
+BOOST_AUTO_TEST_CASE(unit_strides_are_picked) {
+  using namespace detail;
+  const auto picked = [](std::vector<Index> strides) {
+    Loops loops;
+    for (const Index a : strides) loops.push_back({'i', row, 2, a, 0, 0});
+    const Loop l = pick(loops, row, &Loop::a);
+    BOOST_TEST(loops.size() == std::max<std::size_t>(strides.size(), 1) - 1);
+    return l.a;
+  };
+  BOOST_TEST((picked({1, 5}) == 1 && picked({5, 1}) == 1));
+  BOOST_TEST((picked({4, 5}) == 5 && picked({3}) == 3 && picked({}) == 0));
+}
+// check every kernel
 BOOST_AUTO_TEST_CASE(float_obeys_its_bound) {
   for (const Index d : {1, 64, 1000}) {
     const auto Q = lift<float>(some<up, up>(1, 5, d));

@@ -90,7 +90,7 @@ function statement(   p) {
   if (((++places["statement"]) + 9 + from) % every || where in dropped) return 0
   k = ++count
   match(m, /^ */); p = RLENGTH + 1
-  printf "%d\t%s\t%s\tstatement\t%s\t%s\t%d\n", k, header, where, line(), "/* dropped */", constant
+  printf "%d\t%s\t%s\tstatement\t%s\t%s\t%d\n", k, header, where, line(), "/* " line() " */", constant
   match(m, / *$/)
   ins[p] = "{ if (!mutant::on(" k ")) " ins[p]; tail = " }"
   return 1
