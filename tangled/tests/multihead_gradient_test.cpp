@@ -22,6 +22,8 @@ BOOST_AUTO_TEST_CASE(planted_error_stands_out) {
   const auto first = verify_multihead(s.m, s.X, s.C, s.bias, 1);
   BOOST_TEST(report.size() == 10);
   verify(report[0].size - first[0].size, 0);
+  const Matrix<double> one{{2}};  // fields of one number have rows, too
+  BOOST_TEST(verify_multihead(xavier<double>({1, 1}, 3), one, one).size() == 6);
   double worst = 0, largest = 0;
   for (const auto& row : report) {
     worst = std::max(worst, row.error);

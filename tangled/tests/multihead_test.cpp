@@ -362,6 +362,10 @@ BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
                         std::invalid_argument, says("no head 2 of 2"));
   BOOST_CHECK_EXCEPTION(implicit_form(xavier<double>({4, 2}, 1), -1),
                         std::invalid_argument, says("no head -1 of 2"));
+  auto m = xavier<double>({4, 2}, 1);
+  m.heads = 3;
+  BOOST_CHECK_EXCEPTION(implicit_form(m, 0), std::invalid_argument,
+                        says("implicit_form: 3 heads"));
 }
 // check what weights cannot be told apart
 /// Rank over the field, by elimination.

@@ -97,6 +97,16 @@ BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(x, {causal(5, 3)}, f, f.O, f.logZ.head(4)),
       std::invalid_argument, says("dlogZ has 4 entries"));
+  QuadParts y = x;
+  y.K = y.V.topRows(2);
+  BOOST_CHECK_EXCEPTION(variant_in_tiles(y, {causal(5, 3)}, 2),
+                        std::invalid_argument, says("variant_in_tiles: K is"));
+}
+BOOST_AUTO_TEST_CASE(one_relative_value) {
+  const Matrix<quad> one = lift<quad>(Matrix<double>{{1}});
+  QuadParts x{one, one, one};
+  x.rel_values = 3 * one;
+  verify(distance(variant_forward(x, {everything(1, 1)}).O, 4 * one), 0);
 }
 // check variants against their definition
 BOOST_AUTO_TEST_CASE(gather_and_scatter) {
