@@ -199,7 +199,8 @@ BOOST_AUTO_TEST_CASE(rank_refusals) {
           "nystroem_attention: Q is 4x2");
   refused([&] { orthogonal_directions<double>(-1, 2, 1); },
           "orthogonal_directions: -1x2");
-  refused([&] { orthogonal_directions<double>(2, -1, 1); }, "2x-1");
+  refused([&] { orthogonal_directions<double>(2, -1, 1); },
+          "orthogonal_directions: 2x-1");
 // check the landmarks
   BOOST_TEST(numerical_rank(Vector<double>(0), 0.1) == 0);
   const Vector<double> four{{4, 2, 1, 0.5}};
@@ -210,6 +211,8 @@ BOOST_AUTO_TEST_CASE(rank_refusals) {
   const Matrix<double> wide = A.transpose();
   verify(distance(singular_values(wide), sigma), 0);
   verify(distance(best_rank(wide, 2), best_rank(A, 2).transpose()), 0);
+  Eigen::MatrixX<double> B{{1, 1e-20}, {0, 1e-20}}, V = B;  // small, oblique
+  BOOST_TEST((rotate(B, V, 0, 1) && !rotate(B, V, 0, 1)));
   const Matrix<double> far{{100, 0, 0}}, v{{3, 4}};
   verify(distance(nystroem_attention(far, far, v, 1), v), 0);
   verify(nystroem_attention(A, A.topRows(0), A.topRows(0), 2).norm(), 0);
