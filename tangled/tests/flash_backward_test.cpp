@@ -231,5 +231,10 @@ BOOST_AUTO_TEST_CASE(refuses_bad_cotangents) {
   BOOST_CHECK_EXCEPTION(
       flash_vjp(Q, K, V, y, Matrix<double>(3, 2), {}, Vector<double>(2)),
       std::invalid_argument, says("dlogZ has 2 entries, expected 3"));
+  auto odd = y;
+  odd.logZ.resize(2);
+  BOOST_CHECK_EXCEPTION(flash_vjp(Q, K, V, odd, Matrix<double>(3, 2)),
+                        std::invalid_argument,
+                        says("logZ has 2 entries, expected 3"));
 }
 BOOST_AUTO_TEST_SUITE_END()

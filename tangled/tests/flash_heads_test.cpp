@@ -93,6 +93,11 @@ BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> wide(5, 8);
   BOOST_CHECK_EXCEPTION(flash(Q, wide, V, FlashHeads<double>{4, 2}),
                         std::invalid_argument, says("Q is 3x2 but K is 5x4"));
+  for (const auto& [k, v] : {std::pair<Index, Index>{5, 6}, {6, 5}})
+    BOOST_CHECK_EXCEPTION(
+        flash(Q, Matrix<double>(5, k), Matrix<double>(5, v),
+              FlashHeads<double>{4, 2}),
+        std::invalid_argument, says("flash: 4 heads on 2 of keys"));
 }
 // check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
@@ -182,6 +187,8 @@ BOOST_AUTO_TEST_CASE(decode_edges) {
                         says("a page has K 3x4 and V 0x4"));
   BOOST_CHECK_EXCEPTION(decode<float>(q, {}), std::invalid_argument,
                         says("decode: no pages"));
+  BOOST_CHECK_EXCEPTION(decode<float>(RowVector<float>(0), empty),
+                        std::invalid_argument, says("without a scale"));
 }
 // check errata of flash attention
 BOOST_AUTO_TEST_CASE(unguarded_recurrence) {

@@ -233,6 +233,14 @@ BOOST_AUTO_TEST_CASE(strides_and_expressions) {
   verify((flash(2 * Q - Q, K, V).O - z.O).cwiseAbs().maxCoeff(), 0);
 }
 // check the edges of flash attention
+BOOST_AUTO_TEST_CASE(one_column_of_values) {
+  const Matrix<double> Q = Matrix<double>::Zero(2, 1);
+  const Matrix<double> V{{3}, {inf}};
+  const auto y = flash(Q, Q, V, causal<double>());
+  verify(std::abs(y.O(0) - 3), 0);
+  BOOST_TEST(y.O(1) == inf);
+}
+// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), B(3, 4);
   const auto refused = [&](auto change, const char* words) {
@@ -253,5 +261,8 @@ BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
   refused([](auto& r) { r.softcap = 0.0; }, "softcap must be positive");
   refused([](auto& r) { r.sink = inf; }, "sink must be finite");
   refused([](auto& r) { r.slope = NaN; }, "slope and scale");
+  const Matrix<bool> narrow = Matrix<bool>::Constant(3, 4, true), low(2, 5);
+  refused([&](auto& r) { r.keep = &narrow; }, "keep is 3x4 blocks of 1x1");
+  refused([&](auto& r) { r.keep = &low; }, "keep is 2x5 blocks of 1x1");
 }
 BOOST_AUTO_TEST_SUITE_END()
