@@ -337,6 +337,7 @@ BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
   const Matrix<double> none(2, 0);
   BOOST_TEST(shape(softmax_bound(none, none)) == "2x0");
 }
+// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_bound_of_exact_scores) {
   const double two = gamma(2, 0x1p-53), one = gamma(1, 0x1p-53);
   const Matrix<double> tie{{7, 7}}, sole{{7}};
@@ -346,6 +347,14 @@ BOOST_AUTO_TEST_CASE(softmax_bound_of_exact_scores) {
   };
   is(tie, (two + two + two) / 2);
   is(sole, two + two + one);
+}
+BOOST_AUTO_TEST_CASE(softmax_bound_of_a_long_row) {
+  const Index n = 65536;
+  const double u = 0x1p-24, r = gamma(2, u), w = std::exp(2 * r);
+  const double up = std::exp(r + gamma(n, u)) / (1 + w * std::expm1(-r)) - 1;
+  const Matrix<double> none = Matrix<double>::Zero(1, n);
+  const double b = softmax_bound<float>(none, none)(0, 0);
+  verify(std::abs(b * double(n) / (w * up) - 1), gamma(3 * n, 0x1p-53));
 }
 // check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {
