@@ -1,4 +1,4 @@
-// bench/autodiff_bench.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// bench/autodiff_bench.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #include "attn/autodiff.hpp"
 #include "attn/quad.hpp"
 #include "attn/random.hpp"

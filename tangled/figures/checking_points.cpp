@@ -1,4 +1,4 @@
-// figures/checking_points.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// figures/checking_points.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #include "attn/field.hpp"
 #include <array>
 #include <cmath>

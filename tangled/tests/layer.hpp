@@ -1,4 +1,4 @@
-// tests/layer.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// tests/layer.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// tests/main.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// tests/main.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// tests/verify.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// tests/verify.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
 // include what measuring needs
 #include "attn/argument.hpp"

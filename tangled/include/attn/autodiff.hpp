@@ -1,4 +1,4 @@
-// include/attn/autodiff.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/autodiff.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
 // include what differentiation needs
 #include "attn/argument.hpp"

@@ -1,4 +1,4 @@
-// include/attn/field.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/field.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
 #include <Eigen/Core>
 #include <concepts>

@@ -1,4 +1,4 @@
-// include/attn/rounding.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/rounding.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
 #include "attn/argument.hpp"
 #include "attn/quad.hpp"
