@@ -1,7 +1,8 @@
 # api.awk DEFS HEADER...: each public name of the library has a doc comment and a
 # %def.  DEFS is what nodefs prints; headers carry #line, so complaints do too.
 # Public: declared at column 0 of namespace attn, outside namespace detail.  A comment
-# speaks for the declarations that follow it without a blank line, and for overloads.
+# speaks for the declarations of one kind that follow it without a blank line, and for
+# overloads.
 # With -v list=1 it prints what it read instead, a declaration a line, for reference.awk:
 # header, source:line, kind, name, declaration, comment, separated by tabs.
 FNR == NR && FILENAME !~ /\.hpp$/ { defined[$1] = 1; next }
@@ -17,7 +18,7 @@ FNR == 1 { group = 0; delete known; depth = doc = inside = skip = 0; head = text
 /^ *\/\/\// { doc = 1; text = text substr($0, index($0, "///") + 3); next }
 /^[ \t]*$/ { if (head == "") group = 0; next }
 /^#/ || /^ *requires requires.*\{.*\}$/ { next }
-{ if (head == "" && depth == 0) { start = line; startfile = file; documented = doc || group; group = documented
+{ if (head == "" && depth == 0) { start = line; startfile = file; own = doc; documented = doc || group; group = documented
     if (doc) said = text; else if (!documented) said = ""; doc = 0; text = "" }
   if (depth == 0) { if (head == "") full = ""; head = head " " s; full = full " " as_is }
   else if (depth == 1 && class != "") part = part " " as_is
@@ -43,6 +44,7 @@ function declaration(h,   m, name, kind) {
     else if (match(t, /([A-Za-z_][A-Za-z_0-9]*) *(=|\{|;)/, m)) { name = m[1]; kind = "value" } else return }
   if (kind ~ /class|struct/) { class = name; hidden = kind == "class" }
   if (list) { entry(kind, name, full, said); return }
+  if (own) spokenfor = kind; else if (documented && kind != spokenfor && !(name in known)) documented = 0
   thrower = kind == "function" ? name : ""
   if (documented) known[name] = 1
   if (!documented && !(name in known)) complain("public " name " has no doc comment")

@@ -17,6 +17,7 @@ struct Normalised {
   Matrix<S> x;
   Vector<S> s;
 };
+/// Each row of X, n x d, less its mean and divided by its s (prop. layer-norm).
 template <class S>
 Normalised<S> layer_norm(const Matrix<S>& X) {
   using std::sqrt;
@@ -49,6 +50,7 @@ struct TransformerBlock {
   Matrix<S> W_1, W_2;
   Vector<S> b_1, b_2;
 };
+/// Calls f(name, weight, ...) for each weight of the block m and those of n.
 template <class F, class M, class... N>
   requires requires(M m) { m.W_1; }
 void for_each_weight(F&& f, M&& m, N&&... n) {
@@ -116,6 +118,7 @@ struct LanguageModel {
   Matrix<S> E, P, U;
   std::vector<TransformerBlock<S>> blocks;
 };
+/// The same for all weights of a language model.
 template <class F, class M, class... N>
   requires requires(M m) { m.blocks; }
 void for_each_weight(F&& f, M&& m, N&&... n) {
@@ -134,6 +137,7 @@ struct Example {
 struct ModelShape {
   Index vocabulary, length, d_model, heads, blocks, F;
 };
+/// A model of shape s with Gaussian weights; equal seeds give equal models.
 template <class = void>
 LanguageModel<double> draw_model(const ModelShape& s, std::uint64_t seed) {
   seed *= 1000;  // so that models of different seeds share no matrix
@@ -146,11 +150,10 @@ LanguageModel<double> draw_model(const ModelShape& s, std::uint64_t seed) {
   const double root = std::sqrt(2 / double(s.d_model + s.F));
   for (Index l = 0; l < s.blocks; ++l) {
     seed += 100;
-    TransformerBlock<double> b{xavier<double>({s.d_model, s.heads}, seed + 50),
-                    draw(s.d_model, s.F, root), draw(s.F, s.d_model, root),
-                    Vector<double>::Zero(s.F),
-                    Vector<double>::Zero(s.d_model)};
-    m.blocks.push_back(std::move(b));
+    m.blocks.push_back({xavier<double>({s.d_model, s.heads}, seed + 50),
+                        draw(s.d_model, s.F, root), draw(s.F, s.d_model, root),
+                        Vector<double>::Zero(s.F),
+                        Vector<double>::Zero(s.d_model)});
   }
   m.U = draw(s.d_model, s.vocabulary, 1 / std::sqrt(double(s.d_model)));
   return m;

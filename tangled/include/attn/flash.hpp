@@ -44,9 +44,10 @@ FlashRule<T> causal() {
   return rule;
 }
 // view a head without copying
-/// Rows of contiguous numbers, any distance apart: views, not copies.
+/// Rows of contiguous numbers, any distance apart, to read: a view, no copy.
 template <class T>
 using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+/// The same, to write.
 template <class T>
 using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
 

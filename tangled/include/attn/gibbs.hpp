@@ -8,9 +8,10 @@
 
 namespace attn {
 // see scores as contiguous rows
-/// Any matrix expression, and the type of its entries.
+/// Any matrix expression.
 template <class D>
 using Expr = Eigen::MatrixBase<D>;
+/// The type of an expression's entries.
 template <class D>
 using ScalarOf = typename D::Scalar;
 

@@ -44,6 +44,7 @@ inline Buckets::Buckets(bool both, Index count, Index far) : sided(both) {
   }
 }
 // generate random bits from a counter
+/// Four words of 32 bits: a counter, or the random bits made of it.
 using Philox = std::array<std::uint32_t, 4>;
 
 /// Philox-4x32-10: random bits for a counter and a key (Salmon 2011).

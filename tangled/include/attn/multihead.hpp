@@ -344,14 +344,15 @@ void require_cotangent(const char* f, const MultiHead<S>& m,
           ": dY is ", shape(dY), " but Y is ", shape(t.Y));
 }
 // pull a cotangent back through a projection
-/// Cotangents of the three inputs of project, for the cotangent dY of its
-/// result (eqs. mh-pull-w to mh-pull-x); db is empty if b is.
+/// Cotangents of the three inputs of project; that of b is empty if b is.
 template <class S>
 struct ProjectionGradient {
   Tensor<S, dn, dn> X;
   Matrix<S> W;
   Vector<S> b;
 };
+/// The cotangents for dY, that of project's result (eqs. mh-pull-w to
+/// mh-pull-x).
 template <class S>
 ProjectionGradient<S> project_vjp(const ScoreRows<S>& X, const Matrix<S>& W,
                                   const Vector<S>& b,

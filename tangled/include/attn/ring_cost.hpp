@@ -12,11 +12,12 @@ struct Network {
   double seconds(double bytes) const { return alpha + bytes / bandwidth; }
 };
 // simulate a ring
-/// Seconds of a ring of p ranks, the largest sum of work of a rank among
-/// them: work(r, t) for its tile at step t, `message` for a block.
+/// Seconds that a ring takes, and the largest sum of work of a rank in it.
 struct RingTime {
   double total, busiest;
 };
+/// Time of a ring of p ranks; work(r, t): seconds of rank r's tile at step
+/// t; message: seconds of sending a block.
 template <class Work>
 RingTime ring_time(int p, Work work, double message) {
   const auto size = std::size_t(p);

@@ -167,10 +167,11 @@ Matrix<double> bias_and_mask(const AttentionInputs<S>& x) {
   return B;
 }
 // track the forward pass
-/// The steps of attention_forward, each with its errors.
+/// The results of attention_forward's steps, each with its errors.
 struct TrackedForward {
   Tracked Q, K, V, Q_low, K_low, scores, weights, O;
 };
+/// Runs the steps of attention_forward in S and bounds their errors.
 template <class S>
 TrackedForward tracked_forward(const AttentionInputs<S>& x) {
   TrackedForward f{tracked_exactly(x.Q), tracked_exactly(x.K),
@@ -435,12 +436,14 @@ AttentionParts<R> map_parts(const AttentionParts<S>& a, F f) {
   return {f(a.Q), f(a.K), f(a.V), f(a.M), f(a.bias),
           f(Matrix<S>(Matrix<S>::Constant(1, 1, a.T)))(0, 0)};
 }
+/// All parts of a gradient times c.
 template <class = void>
 AttentionParts<double> scaled_parts(const AttentionParts<double>& a,
                                      double c) {
   return map_parts<double>(
       a, [c](const auto& m) { return Matrix<double>(c * m); });
 }
+/// Absolute values of all parts of a gradient.
 template <class = void>
 AttentionParts<quad> absolute_parts(const AttentionParts<quad>& a) {
   return map_parts<quad>(
