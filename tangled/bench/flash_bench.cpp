@@ -118,6 +118,19 @@ static void decoding(benchmark::State& state, bool only_read) {
   state.counters["ms"] =
       benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
 }
+// time decoding against reading
+static void keys(benchmark::State& state, bool at_once) {
+  const Index n = 1 << 19, d = 64;
+  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
+  const RowVector<float> q = gaussian<float>(1, d, 3);
+  const auto rows = view_in<float>(K);
+  Vector<float> s(n);
+  run<float>(state, 2.0 * double(n * d), [&] {
+    if (at_once) score_keys(q, rows, 0, n, s.data());
+    else for (Index k = 0; k < n; ++k) s[k] = rows.row(k).dot(q);
+    keep(s.data());
+  });
+}
 // time products by other tiles
 template <int rows, bool singly>
 void tiles(benchmark::State& state) {
@@ -247,5 +260,9 @@ static const int registered = [] {
                                [](auto& t) { decoding(t, false); });
   benchmark::RegisterBenchmark("flash/read",
                                [](auto& t) { decoding(t, true); });
+  benchmark::RegisterBenchmark("flash/keys/once",
+                               [](auto& t) { keys(t, true); });
+  benchmark::RegisterBenchmark("flash/keys/in_turn",
+                               [](auto& t) { keys(t, false); });
   return 0;
 }();

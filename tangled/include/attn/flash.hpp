@@ -885,36 +885,33 @@ struct Page {
   In<T> K, V;
 };
 
-/// Tells the memory that row i of a page, if there is one, will be wanted.
+/// s = scores of one query x with the n keys j .. j + n - 1.
 template <class T>
-void ask_for(const In<T>& rows, Index i) {
-  constexpr Index line = 64 / Index(sizeof(T));
-  if (i < rows.rows())
-    for (Index c = 0; c < rows.cols(); c += line)
-      __builtin_prefetch(&rows.coeffRef(i, c));
+void score_keys(const RowVector<T>& x, const In<T>& K, Index j, Index n,
+                T* s) {
+  const Index half = n / 2;
+  for (Index k = 0; k < half; ++k) {
+    s[k] = K.row(j + k).dot(x);
+    s[half + k] = K.row(j + half + k).dot(x);
+  }
+  if (n % 2) s[n - 1] = K.row(j + n - 1).dot(x);
 }
 // attend with one query
-/// Takes keys j .. j + b - 1 of a page into the state y of one query x,
-/// scaled by factor, with its m to base two; s holds b scores or more.
+/// State of one query x, scaled to base two, on keys j .. j + b - 1 of a
+/// page; s has room for b scores.
 template <class T>
-void attend_page(Online<T>& y, const RowVector<T>& x, const Page<T>& page,
-                 Index j, Index b, Lanes<T>& s) {
-  const Index n = std::ssize(s);
+Online<T> attend_page(const RowVector<T>& x, const Page<T>& page, Index j,
+                      Index b, Lanes<T>& s) {
+  const Index n = (b + lanes<T> - 1) / lanes<T>;
   Eigen::Map<Vector<T>> scores(s[0].data(), n * lanes<T>);
-  for (Index k = 0; k < b; ++k) {
-    ask_for(page.K, j + k + 64);
-    scores[k] = page.K.row(j + k).dot(x);
-  }
+  score_keys(x, page.K, j, b, scores.data());
   scores.tail(scores.size() - b)
       .setConstant(-std::numeric_limits<T>::infinity());
-  const T m = std::max(y.m, scores.maxCoeff());
-  if (is_forbidden(m)) return;
+  const T m = scores.template maxCoeff<Eigen::PropagateNaN>();
+  if (is_forbidden(m)) return Online<T>::nothing(page.V.cols());
   exp2_lanes<T>(s.data(), n, Lane<T>::Constant(m));
-  const T factor = attn::exp2(T(y.m - m));
-  y.m = m;
-  y.l = factor * y.l + scores.sum();
-  if (factor != 1) y.o *= factor;
-  y.o.noalias() += scores.head(b).transpose() * page.V.middleRows(j, b);
+  return {m * std::numbers::ln2_v<T>, scores.sum(),
+          scores.head(b).transpose() * page.V.middleRows(j, b)};
 }
 // attend with one query
 /// State of one query q (d_k numbers) on all pages of a cache; output()
@@ -925,7 +922,7 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
                  std::optional<T> scale = {}) {
   require(!pages.empty() && (scale || q.size() > 0),
           "decode: no pages, or d_k = 0 without a scale");
-  const Index d_v = pages[0].V.cols(), piece = 4096, block = 512;
+  const Index d_v = pages[0].V.cols(), piece = 8192;
   const RowVector<T> x = q * ((scale ? *scale : 1 / std::sqrt(T(q.size()))) *
                               std::numbers::log2e_v<T>);
   std::vector<std::pair<const Page<T>*, Index>> pieces;
@@ -940,14 +937,11 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
   }
   std::vector<Online<T>> states(pieces.size(), Online<T>::nothing(d_v));
   // reduce the pieces in parallel
-  const auto make = [&] { return Lanes<T>(std::size_t(block / lanes<T>)); };
+  const auto make = [&] { return Lanes<T>(std::size_t(piece / lanes<T>)); };
   in_parallel(std::ssize(pieces), make, [&](Index i, Lanes<T>& s) {
     const auto [page, first] = pieces[std::size_t(i)];
-    const Index end = std::min(first + piece, page->K.rows());
-    Online<T>& state = states[std::size_t(i)];
-    for (Index j = first; j < end; j += block)
-      attend_page(state, x, *page, j, std::min(block, end - j), s);
-    state.m *= std::numbers::ln2_v<T>;
+    states[std::size_t(i)] = attend_page(
+        x, *page, first, std::min(piece, page->K.rows() - first), s);
   });
   auto y = Online<T>::nothing(d_v);
   for (const auto& state : states) y = merge(y, state);

@@ -390,7 +390,7 @@ Matrix<S> pullback_vjp(const Matrix<S>& W, const Matrix<S>& dg) {
   return eq<R"(\bar W_r{}^a = h_{rs} W^s{}_b H^{ab})">(  // eq:pullback-vjp
       lat, w, view<up, up>(H)).mat();
 }
-
+// differentiate a pulled-back form
 /// Cotangent of Theta (d x d) for g = L L^T, from that of g (d x d).
 /// Throws std::invalid_argument on shapes (prop. learned-gradient).
 template <class S>
