@@ -366,9 +366,9 @@ bench-build:
 
 # ------------------------------------------------------------------- rest --
 .PHONY: chapter clean help
-## chapter NAME=10-foo: start a new chapter from the template
+## chapter NAME=11-foo: start a new chapter from the template
 chapter:
-	$(if $(NAME),,$(error say its name: make chapter NAME=10-foo))
+	$(if $(NAME),,$(error say its name: make chapter NAME=11-foo))
 	@$W/new-chapter $(NAME)
 ## clean: remove build/ and the PDF
 clean:
