@@ -216,6 +216,31 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_row_going_back) {
     if (i == 4) BOOST_TEST(std::isnan(g.Q(i, 0)));
     else verify(distance(g.Q.row(i), clean.Q.row(i)), 0);
 }
+// check the edges going back
+template <class T>
+void check_keys_out_of_sight() {
+  const auto Q = gaussian<T>(9, 3, 1), K = gaussian<T>(9, 3, 2);
+  const auto V = gaussian<T>(9, 2, 3), dO = gaussian<T>(9, 2, 4);
+  const auto back = [&](const Matrix<T>& q, const Matrix<T>& bar) {
+    const auto rule = causal<T>();
+    return flash_vjp(q, K, V, flash(q, K, V, rule), bar, rule);
+  };
+  const auto clean = back(Q, dO);
+  for (const T x : {T(NaN), T(inf)}) {
+    Matrix<T> q = Q, bar = dO;
+    q(2, 1) = bar(3, 0) = x;  // which keys 4 to 8 do not see
+    for (const auto& g : {back(q, dO), back(Q, bar), back(q, bar)}) {
+      verify(distance(g.K.bottomRows(5), clean.K.bottomRows(5)), 0);
+      verify(distance(g.V.bottomRows(5), clean.V.bottomRows(5)), 0);
+      BOOST_TEST(!(g.K.row(2).allFinite() && g.V.row(2).allFinite()));
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(keys_out_of_sight_stay_clean) {
+  check_keys_out_of_sight<float>();
+  check_keys_out_of_sight<double>();
+}
+// check the edges going back
 BOOST_AUTO_TEST_CASE(property_of_all_gradients) {
   for_all([] {
     check_backward(random_case<double>(std::uint64_t(draw(1, 1000000000))));

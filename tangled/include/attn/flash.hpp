@@ -625,7 +625,14 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   product<Lane<T>>(V, lane_of(w.g), lane_of(w.s), from_zero);
   // turn scores into weights and cotangents
   Lane<T> top = Lane<T>::Zero();
-  exp2_lanes<T>(w.p.data(), b, w.L);
+  // recompute the weights of a tile
+  if (partial)
+    for (Index k = 0; k < b; ++k) {
+      Lane<T>& p = w.p[std::size_t(k)];
+      p = (p == -std::numeric_limits<T>::infinity()).select(p, p - w.L);
+    }
+  const Lane<T> L = partial ? Lane<T>(Lane<T>::Zero()) : w.L;
+  exp2_lanes<T>(w.p.data(), b, L);
   for (Index k = 0; k < b; ++k) {
     Lane<T>& p = w.p[std::size_t(k)];
     Lane<T>& s = w.s[std::size_t(k)];
