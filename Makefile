@@ -332,7 +332,8 @@ sanitize: $(CHAPTERS:%=build/tangle/%.stamp) $(TESTS:%=build/bin/tests/%) $(EXTR
 ## coverage: lines of the headers that the checks run (after `make sanitize')
 coverage: sanitize
 	$Q$W/coverage build/sanitize
-	$Qcp build/sanitize/coverage.txt build/sanitize/uncovered.txt book/measured/
+	$Qcp build/sanitize/coverage.txt book/measured/
+	$Qcp build/sanitize/uncovered.txt book/measured/uncovered.list
 
 ## reference: compute tests/reference/*.txt anew with JAX and mpmath (needs network)
 .PHONY: reference
