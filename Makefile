@@ -191,7 +191,7 @@ build/data/%.csv: build/bin/figures/% | build/data
 	$(call say,draw,figures/$*)
 	$Q$< > $@.tmp && mv $@.tmp $@
 
-MEASURED := $(wildcard book/measured/*)
+MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
 build/results.stamp: build/verified build/machine.txt $(BENCHJSON) $(MEASURED) $W/results.awk
 	$Qgawk -f $W/results.awk $(LEDGERS) build/machine.txt $(BENCHJSON) $(MEASURED) > build/results.tmp
 	$Qcpif build/results.tex < build/results.tmp; rm build/results.tmp; touch $@
