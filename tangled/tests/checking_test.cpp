@@ -317,9 +317,10 @@ BOOST_AUTO_TEST_CASE(softmax_within_its_bound) {
     verify(softmax(S), softmax(exact),
            softmax_bound(S, product_bound(Q, K)));
   }
-  BOOST_CHECK_EXCEPTION(
-      softmax_bound(Matrix<double>(2, 3), Matrix<double>(3, 2)),
-      std::invalid_argument, says("S is 2x3 but dS is 3x2"));
+  for (const auto& [n, m] : {std::pair{3, 2}, std::pair{2, 2}, std::pair{3, 3}})
+    BOOST_CHECK_EXCEPTION(
+        softmax_bound(Matrix<double>(2, 3), Matrix<double>(n, m)),
+        std::invalid_argument, says("softmax_bound: S is 2x3"));
 }
 // check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
