@@ -51,6 +51,9 @@ function doc(s,   m, t) {
   if (env != "" && s ~ "\\\\end\\{" env "\\}") {
     if (!ok) complain(file, at, env " without \\verifiedby{suite/case} or \\unverified{reason}")
     env = "" }
+  if (match(s, /\\begin\{erratum\}\{([^}]*)\}/, m)) {
+    if (m[1] in errata) here("erratum " m[1] " stands at " errata[m[1]] " too")
+    else errata[m[1]] = file ":" line }
   if (match(s, /\\begin\{(back|answer)\}/, m)) {
     if (moved != "") here("\\begin{" m[1] "} inside \\begin{" moved "}")
     moved = m[1]; movedat = line }

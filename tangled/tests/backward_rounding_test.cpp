@@ -162,6 +162,15 @@ BOOST_AUTO_TEST_CASE(softmax_rule_by_hand) {
     const Tracked t{s.value, Matrix<double>{{vast, 0}}};
     same(tracked_gibbs<float>(t, 1).error(0), 1 + 2 * u);
   }
+  const auto at = [&](double e) {
+    return tracked_gibbs<float>({s.value, Matrix<double>{{e, 0}}}, 1).error(0);
+  };
+  double low = 0, high = 0.3;
+  for (int k = 0; k < 60; ++k) {
+    const double e = (low + high) / 2;
+    (at(e) < 1 ? low : high) = e;
+  }
+  verify(1 - at(low), 0x1p-40);
 }
 // check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
@@ -338,6 +347,17 @@ BOOST_AUTO_TEST_CASE(infinite_bias_is_a_mask) {
     verify(std::abs(g.T - h.T), 0);
     verify(x.mask->select(0 * g.bias, g.bias).cwiseAbs().maxCoeff(), 0);
   }
+}
+// check masks and empty rows
+BOOST_AUTO_TEST_CASE(nan_reaches_a_forbidden_key) {
+  const Size z{2, 2, 2, 2, 2};
+  auto x = random_problem<double>(z, 5);
+  x.mask = Allowed{{true, false}, {true, true}};
+  const auto w = random_outputs<double>(z, 5);
+  const RowVector<double> clean = attention_vjp(x, w).K.row(1);
+  x.Q(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  BOOST_TEST((clean.allFinite() &&
+              attention_vjp(x, w).K.row(1).array().isNaN().all()));
 }
 // check masks and empty rows
 BOOST_AUTO_TEST_CASE(one_key_decides_nothing) {

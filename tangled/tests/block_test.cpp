@@ -116,6 +116,14 @@ BOOST_AUTO_TEST_CASE(model_as_drawn) {
   BOOST_TEST(m.blocks.size() == 2u);
 }
 // check the block and the model
+BOOST_AUTO_TEST_CASE(every_weight_is_visited) {
+  std::string names;
+  for_each_weight([&](std::string name, const auto&) { names += name + ' '; },
+                  draw_model({5, 3, 4, 2, 1, 6}, 7));
+  BOOST_TEST(names == "E P W_Q W_K W_V W_O b_Q b_K b_V b_O "
+                      "W_1 b_1 W_2 b_2 U ");
+}
+// check the block and the model
 BOOST_AUTO_TEST_CASE(losses_and_batches_by_hand) {
   auto m = draw_model({5, 3, 4, 2, 1, 6}, 7);
   m.U.setZero();

@@ -231,15 +231,6 @@ BOOST_AUTO_TEST_CASE(column_or_row) {
          Matrix<double>(2 * gamma(7, 0x1p-53) * size.transpose()));
 }
 // check errata about features
-BOOST_AUTO_TEST_CASE(printed_traffic) {
-  const double n = 4096, d = 64, M = 51200;
-  const double as_printed = n * n * d / M, least = 4 * n * d;
-  fact("printed", as_printed);
-  fact("compulsory", least, 4);
-  refute(least / as_printed, 10);
-  verify(least, n * n * d * d / M);
-}
-// check errata about features
 BOOST_AUTO_TEST_CASE(printed_random_features) {
   const Layer x(64, 16);
   const Matrix<double> q = kernel_coordinates(x.Q);

@@ -395,8 +395,7 @@ FlashGradient<T> check_backward(const Case<T>& c) {
   verify(g.K, t.dK, bound.dK);
   verify(g.V, t.dV, bound.dV);
   if (c.biased) verify(g.bias, t.dS, bound.dS);
-  if (c.plain.sink)
-    verify(distance(g.sink, t.dsink), bound.dsink + f.tiny);
+  verify(distance(g.sink, t.dsink), c.plain.sink ? bound.dsink + f.tiny : 0);
   return g;
 }
 }  // namespace attn

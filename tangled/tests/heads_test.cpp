@@ -131,6 +131,7 @@ BOOST_AUTO_TEST_CASE(entropy_per_head) {
   const Matrix<double> A{{1, 0}, {0.5, 0.5}, {0, 1}, {1, 0}};
   const Vector<double> H = head_entropy(A, 2);
   verify(std::abs(H(0) - std::log(2.0) / 2) + std::abs(H(1)), 0x1p-52);
+  verify(std::abs(head_entropy(A, 4)(1) - std::log(2.0)), 0x1p-52);
   verify(head_entropy(Matrix<double>(0, 2), 3).norm(), 0);
 }
 // check the diversity of heads
@@ -359,6 +360,7 @@ BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
   bad("hello", "file, line 1: expected 'attn-weights', found 'hello'");
   bad(resealed(good, "weights 1", "weights 2"), "expected '1', found '2'");
   bad(good + "x", "no checksum at the end");
+  bad(good + "heads 3\n", "no checksum at the end");
   bad(resealed(good, "W_K 4 4", "W_K 4 x"), "line 9: 'x' is not a number");
   bad(resealed(good, "W_K 4 4", "W_K 4 9999999"), "extent 9999999");
   bad(resealed(good, "W_K 4 4", "W_K 2 8"), "file: W_Q is 4x4 and W_K is 2x8");

@@ -322,7 +322,8 @@ BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
   const Matrix<double> one = gaussian<double>(1, 3, 2);
   for (const double beta : {1e-3, 1.0, 1e6})
     verify((hopfield_update(x, one, beta).rowwise() - one.row(0)).norm(), 0);
-  BOOST_TEST(basin(one, 0, 1.0).kept());
+  BOOST_TEST((basin(one, 0, 1.0).kept() && !Basin{1, 1, 1, 1}.kept()));
+  verify(basin(Matrix<double>{{0}, {0.5}}, 0, 1.0).radius - 2, 0);
   for (const double beta : {0.0, -1.0, HUGE_VAL, std::nan("")})
     BOOST_CHECK_EXCEPTION(hopfield_update(x, one, beta), std::domain_error,
                           says("hopfield_update: beta"));
@@ -372,11 +373,18 @@ BOOST_AUTO_TEST_CASE(refusals) {
   BOOST_CHECK_EXCEPTION(lambert_w(-1), std::domain_error, says("x = -1"));
   BOOST_CHECK_EXCEPTION(head_log_capacity(0), std::domain_error,
                         says("head_log_capacity: d = 0"));
-  BOOST_CHECK_EXCEPTION(ramsauer_base(1, 1, 1, 1), std::domain_error,
-                        says("ramsauer_base: d = 1"));
   BOOST_CHECK_EXCEPTION(spherical_capacity_rate(0), std::domain_error,
                         says("spherical_capacity_rate: beta"));
   verify(exponential_update(Matrix<double>(0, 3),
                             Vector<double>::Ones(3)).sum() - 3, 0);
+}
+// check edges of the memory
+BOOST_AUTO_TEST_CASE(guarantees_are_refused) {
+  BOOST_TEST(ramsauer_base(2, 1, 1, 1) > 0);
+  BOOST_CHECK_EXCEPTION(ramsauer_base(1, 1, 1, 1), std::domain_error,
+                        says("ramsauer_base: d = 1"));
+  for (const Index k : {0, 1, 2})
+    BOOST_CHECK_EXCEPTION(ramsauer_base(2, k != 0, k != 1, k != 2),
+                          std::domain_error, says("ramsauer_base: d = 2"));
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -317,6 +317,7 @@ BOOST_AUTO_TEST_CASE(errata_capacity_of_hebb) {
   fact("safe", secure);
   fact("free", int(hebb_capacity(d)));
   refute(1 - exact, 0.7);
+  verify(std::abs(hebb_capacity(2) * std::numbers::ln2 - 1), 0x1p-52);
   BOOST_CHECK_EXCEPTION(hebb_capacity(1), std::invalid_argument,
                         says("hebb_capacity: d = 1"));
   verify(std::abs(hebb_capacity(d) * 18 * std::numbers::ln2 - 512),

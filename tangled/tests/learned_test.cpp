@@ -71,6 +71,7 @@ BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
     verify((nearest_psd(P) - P).norm(), roundings);
     const Matrix<double> other = P + 0.05 * random_metric(4, seed + 9);
     verify((M - P).norm(), (M - other).norm());
+    verify(std::abs(P.cwiseProduct(M - P).sum()), roundings * M.norm());
     const Matrix<double> negative = symmetric_function(P, [](double x) {
       return std::max(-x, 0.0);
     });
@@ -185,8 +186,11 @@ BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
     const auto f = factor_gradient(W, Q, dS, K);
     verify_exact(f.W, pullback_vjp(W, dg), 4);
     verify_exact(f.D, Vector<Fp>(dg.diagonal()), 3);
-    BOOST_CHECK_EXCEPTION(factor_gradient(W, K, dS, Q), std::invalid_argument,
-                          says("factor_gradient: W"));
+    const Matrix<Fp> wide = uniform<Fp>(3, d + 1, seed);
+    for (const auto& bad : {Q, wide})
+      BOOST_CHECK_EXCEPTION(factor_gradient(W, Q, dS, bad),
+                            std::invalid_argument,
+                            says("factor_gradient: W"));
   }
 }
 // check the cotangents of metrics

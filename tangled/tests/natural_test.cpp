@@ -84,6 +84,9 @@ BOOST_AUTO_TEST_CASE(natural_is_centred) {
     verify_exact(Vector<Fp>(N.transpose()), fisher_solve(A, dS, T),
                  long(2 * n + 4));
   }
+  BOOST_CHECK_EXCEPTION(
+      natural_gradient(Matrix<double>(2, 3), Matrix<double>(2, 4)),
+      std::invalid_argument, says("A is 2x3 but dA is 2x4"));
 }
 // check the natural gradient
 BOOST_AUTO_TEST_CASE(gauges_agree) {
@@ -300,6 +303,7 @@ BOOST_AUTO_TEST_CASE(descent_demands_descent) {
     const auto path = descend(1.0, loss, propose, 0.0, 3);
     const double steps = double(path.loss.size() - 1);
     verify(std::abs(steps - (speed == 1e6 ? 3 : 0)), 0);
+    BOOST_TEST(descend(1.0, loss, propose, 1.0, 3).loss.size() == 1);
   }
 }
 BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {

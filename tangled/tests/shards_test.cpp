@@ -310,8 +310,8 @@ BOOST_AUTO_TEST_CASE(answer_queries_travel) {
 }
 // check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_both_directions) {
-  const Network net{0.25, 1.0};
-  const double c = 1, x = 4;
+  const Network net{0.25, 2.0};
+  const double c = 1, x = 8;
   const auto tile = [&](int, int) { return c; };
   verify(std::abs(ring_time(9, tile, net.seconds(x)).total - 35), 0);
   verify(std::abs(ring_time(9, tile, net.seconds(x / 2)).total - 19), 0);

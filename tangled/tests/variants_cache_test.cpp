@@ -119,7 +119,8 @@ BOOST_AUTO_TEST_CASE(buckets_have_sides) {
   refused(true, 2, 64);
   refused(false, 1, 64);
   refused(true, 32, 8);
-  BOOST_TEST(Buckets(true, 32, 9).size() == 32);
+  BOOST_TEST((Buckets(true, 32, 9).size() == 32 &&
+              Buckets(false, 2, 2).size() == 2));
 }
 // check the buckets
 BOOST_AUTO_TEST_CASE(bucket_formula) {

@@ -274,6 +274,7 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   using bad = std::invalid_argument;
   const Rotary<double> R{frequencies<double>(4)};
   const Matrix<double> X = gaussian<double>(2, 3, 1);
+  BOOST_TEST(frequencies<double>(0).size() == 0);
   BOOST_CHECK_EXCEPTION(frequencies<double>(5), bad, says("d = 5"));
   BOOST_CHECK_EXCEPTION(frequencies<double>(-2), bad, says("d = -2"));
   BOOST_CHECK_EXCEPTION(frequencies<double>(4, 0), std::domain_error,
@@ -285,6 +286,7 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(additive_vjp(p, X), bad, says("dS is 2x3"));
   BOOST_CHECK_EXCEPTION(additive_vjp(p, Matrix<double>(1, 2)), bad,
                         says("dS is 1x2"));
+  // check that additive scores are refused
   p.x = gaussian<double>(3, 1, 2);
   BOOST_CHECK_EXCEPTION(additive_scores(p), bad, says("x 3x1"));
   p.x = gaussian<double>(2, 1, 2);

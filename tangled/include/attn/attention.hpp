@@ -69,7 +69,7 @@ Attention<typename F::scalar> attention(const Eigen::MatrixBase<DQ>& Q,
   const auto [A, logZ] = weigh(S);
   return {average(A, V), A, S, logZ};
 }
-
+// attend with a bilinear form
 /// Standard attention: softmax(Q K^T / sqrt(d)) V and what leads to it.
 /// Throws std::invalid_argument.
 template <class DQ, class DK, class DV>
@@ -95,15 +95,15 @@ AttentionBound attention_bound(const Eigen::MatrixBase<DQ>& Q,
   using T = typename DQ::Scalar;
   const double u = unit_roundoff<T>(), d = double(Q.cols());
   const double tiny = to_double(std::numeric_limits<T>::denorm_min());
-  const Matrix<double> q = lift<double>(Q), k = lift<double>(K);
+  const auto q = lift<double>(Q), k = lift<double>(K);
   // bound scores, then weights, then outputs
   AttentionBound b;
-  const Matrix<double> size = q.cwiseAbs() * k.cwiseAbs().transpose();
+  const auto size = (q.cwiseAbs() * k.cwiseAbs().transpose()).eval();
   b.S = gamma(Q.cols() + 4, u) / std::sqrt(d) * size;
   b.S.array() += 2 * d * tiny;
   Matrix<double> dS = (1 + u) * b.S;
   if (K.rows() > 0) dS.colwise() += u * b.S.rowwise().maxCoeff();
-  const Matrix<double> S = scores(q, k), A = softmax(S);
+  const auto S = scores(q, k), A = softmax(S);
   b.A = softmax_bound<T>(S, dS);
   const Matrix<double> share = b.A + gamma(K.rows() + 1, u) * (A + b.A);
   b.O = share * lift<double>(V).cwiseAbs();

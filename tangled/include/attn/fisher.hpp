@@ -265,7 +265,7 @@ struct Descent {
 // descend with backtracking
 /// Descent with backtracking from x: propose(x) returns the pair of the
 /// rate of decrease and the curve t -> point along which to move.  Stops
-/// at a loss below the tolerance, after `most` steps, or when stuck.
+/// at a loss of the tolerance, after `most` steps, or when stuck.
 template <class X, class Loss, class Propose>
 Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
                    double tolerance, Index most) {
@@ -289,9 +289,9 @@ Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
 // fit a query to given weights
 // estimate the largest eigenvalue
 namespace detail {
-template <class = void>
+template <class S = double>
 double largest_eigenvalue(const Matrix<double>& k) {  // of k^T k
-  Vector<double> v = Vector<double>::Ones(k.cols());
+  Vector<S> v = Vector<S>::Ones(k.cols());
   double lambda = 0;
   for (int step = 0; step < 200; ++step) {
     v = k.transpose() * (k * v);
@@ -307,33 +307,33 @@ enum class Steps { plain, natural };
 
 /// Minimises KL(p || A(q)) from q = 0 for keys k (n x d) at T = 1 by
 /// descend with the given steps.  Throws as kl for a bad p.
-template <class = void>
+template <class S = double>
 Descent<Vector<double>> fit_query(const Matrix<double>& k,
                                   const Vector<double>& p,
                                   Steps steps, double tolerance, Index most) {
-  const RowVector<double> target = p.transpose();
-  const auto weights = [&](const Vector<double>& q) {
-    return RowVector<double>(gibbs(RowVector<double>((k * q).transpose())));
+  const RowVector<S> target = p.transpose();
+  const auto weights = [&](const Vector<S>& q) {
+    return RowVector<S>(gibbs(RowVector<S>((k * q).transpose())));
   };
-  const auto loss = [&](const Vector<double>& q) {
+  const auto loss = [&](const Vector<S>& q) {
     return (k * q).allFinite() ? kl(target, weights(q))(0) : HUGE_VAL;
   };
   const double bound = detail::largest_eigenvalue(k) / 2;
-  const auto propose = [&](const Vector<double>& q) {
+  const auto propose = [&](const Vector<S>& q) {
     // propose a plain or a natural step
-    const Vector<double> A = weights(q).transpose();
-    const Vector<double> gradient = k.transpose() * (A - p);
-    Vector<double> v = gradient / bound;
+    const Vector<S> A = weights(q).transpose();
+    const Vector<S> gradient = k.transpose() * (A - p);
+    Vector<S> v = gradient / bound;
     if (steps == Steps::natural) {
-      Vector<double> dA = Vector<double>::Zero(A.size());
+      Vector<S> dA = Vector<S>::Zero(A.size());
       for (Index j = 0; j < A.size(); ++j)
         if (A(j) > 0) dA(j) = -p(j) / A(j);
       v = natural_query_gradient(k, A, dA);
     }
-    const auto curve = [q, v](double t) { return Vector<double>(q - t * v); };
+    const auto curve = [q, v](double t) { return Vector<S>(q - t * v); };
     return std::pair(gradient.dot(v), curve);
   };
-  const Vector<double> start = Vector<double>::Zero(k.cols());
+  const Vector<S> start = Vector<S>::Zero(k.cols());
   return descend(start, loss, propose, tolerance, most);
 }
 // multiply by the Fisher matrix of parameters

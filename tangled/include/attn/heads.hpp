@@ -133,16 +133,16 @@ typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
 // bound the diameter after one layer
 /// Bound on diameter(attend(m, X)) from delta = diameter(X), without masks
 /// (thm. collapse).  Throws std::invalid_argument for bad weights.
-template <class = void>
-double collapse_bound(const MultiHead<double>& m, double delta) {
+template <std::same_as<double> S>
+S collapse_bound(const MultiHead<S>& m, S delta) {
   require_weights("collapse_bound", m);
-  const auto norm = [](const Matrix<double>& M) {
-    return Eigen::JacobiSVD<Eigen::MatrixXd>(M).singularValues()(0);
+  const auto norm = [](const Matrix<S>& M) {
+    return Eigen::JacobiSVD<Eigen::MatrixX<S>>(M).singularValues()(0);
   };
   double c = 0;
   const Index v = m.d_v();
   for (Index h = 0; h < m.heads; ++h) {
-    const Matrix<double> N =
+    const Matrix<S> N =
         m.W_V.middleCols(h / m.group() * v, v) * m.W_O.middleRows(h * v, v);
     c += norm(N) * std::tanh(norm(implicit_form(m, h)) * delta * delta / 4);
   }

@@ -251,13 +251,13 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
 /// Fraction of cues k_i + radius v, with v uniform on the unit sphere, that
 /// the iteration brings nearer to pattern i than to any other (M x d).
 /// Throws std::invalid_argument unless 0 <= i < M and tries > 0.
-template <class = void>
-double retrieved_fraction(const Matrix<double>& K, Index i,
+template <std::same_as<double> S>
+double retrieved_fraction(const Matrix<S>& K, Index i,
                           double radius, double beta,
                           Index tries = 100, std::uint64_t seed = 1) {
   require(0 <= i && i < K.rows() && tries > 0, "retrieved_fraction: row ",
           i, " of ", shape(K), ", ", tries, " tries");
-  Matrix<double> X = gaussian<double>(tries, K.cols(), seed);
+  Matrix<S> X = gaussian<S>(tries, K.cols(), seed);
   X.rowwise().normalize();
   X = ((radius * X).rowwise() + K.row(i)).eval();
   X = hopfield_retrieve(X, K, beta).X;

@@ -43,35 +43,36 @@ FactorGradient<S> factor_gradient(const Matrix<S>& W, const Matrix<S>& Q,
 /// f of a symmetric matrix, through its eigenvalues.
 template <class F>
 Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> e(M);
-  const Eigen::VectorXd y = e.eigenvalues().unaryExpr(f);
+  using S = decltype(f(M(0, 0)));
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixX<S>> e(M);
+  const Vector<S> y = e.eigenvalues().unaryExpr(f);
   return e.eigenvectors() * y.asDiagonal() * e.eigenvectors().transpose();
 }
 
 // walk in the cone of metrics
 /// The geodesic from the metric g in the symmetric direction X at time 1.
 /// Throws std::domain_error unless g is positive definite.
-template <class = void>
+template <class S = double>
 Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
-  const Matrix<double> L = cholesky(g);
-  const auto low = L.triangularView<Eigen::Lower>();
-  const Matrix<double> Y = low.solve(low.solve(X).transpose());
-  const Matrix<double> E =
+  const Matrix<S> L = cholesky(g);
+  const auto low = L.template triangularView<Eigen::Lower>();
+  const Matrix<S> Y = low.solve(low.solve(X).transpose());
+  const Matrix<S> E =
       symmetric_function((Y + Y.transpose()) / 2, [](double x) {
         return std::exp(x);
       });
-  const Matrix<double> h = L * E * L.transpose();
+  const Matrix<S> h = L * E * L.transpose();
   return (h + h.transpose()) / 2;
 }
 
 // walk in the cone of metrics
 /// Affine-invariant distance of two metrics; not finite unless h is one.
 /// Throws std::domain_error unless g is positive definite.
-template <class = void>
+template <class S = double>
 double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
-  const Matrix<double> L = cholesky(g);
-  const auto low = L.triangularView<Eigen::Lower>();
-  const Matrix<double> Y = low.solve(low.solve(h).transpose());
+  const Matrix<S> L = cholesky(g);
+  const auto low = L.template triangularView<Eigen::Lower>();
+  const Matrix<S> Y = low.solve(low.solve(h).transpose());
   return symmetric_function((Y + Y.transpose()) / 2, [](double x) {
     return std::log(x);
   }).norm();
@@ -97,27 +98,27 @@ struct Planted {
     const Matrix<S> s = times(lift<S>(Q), low);
     return times(gibbs(s), lift<S>(V));
   }
-  template <class = void>
-  double loss(const Matrix<double>& h) const {
-    return (output(h) - O).squaredNorm() / (2 * double(Q.rows()));
+  template <class S>
+  S loss(const Matrix<S>& h) const {
+    return (output(h) - O).squaredNorm() / S(2 * Q.rows());
   }
-  template <class = void>
-  Matrix<double> score_gradient(const Matrix<double>& h) const {
-    const Matrix<double> s = Q * h * K.transpose(), A = gibbs(s);
-    const Matrix<double> dO = (A * V - O) / double(Q.rows());
-    return softmax_vjp(A, Matrix<double>(dO * V.transpose()));
+  template <class S>
+  Matrix<S> score_gradient(const Matrix<S>& h) const {
+    const Matrix<S> s = Q * h * K.transpose(), A = gibbs(s);
+    const Matrix<S> dO = (A * V - O) / S(Q.rows());
+    return softmax_vjp(A, Matrix<S>(dO * V.transpose()));
   }
 };
 
 // plant a metric
 /// A random teacher with n positions and a metric of dimension d.
-template <class = void>
+template <class S = double>
 Planted planted_task(Index n, Index d, std::uint64_t seed) {
   Planted t{gaussian<double>(n, d, seed), gaussian<double>(n, d, seed + 1),
             gaussian<double>(n, d, seed + 2), {}, {}};
-  const Matrix<double> W =
-      gaussian<double>(d, d, seed + 3) / std::sqrt(double(d));
-  t.g = W.transpose() * W + 0.1 * Matrix<double>::Identity(d, d);
+  const Matrix<S> W =
+      gaussian<S>(d, d, seed + 3) / std::sqrt(double(d));
+  t.g = W.transpose() * W + 0.1 * Matrix<S>::Identity(d, d);
   t.O = t.output(t.g);
   return t;
 }
@@ -145,38 +146,37 @@ enum class Cone { plain, affine, cholesky, natural };
 namespace detail {
 using Curve = std::function<Matrix<double>(double)>;
 
-template <class = void>
+template <class S>
 std::pair<double, Curve> cone_step(const Planted& task, Cone how,
-                                   const Matrix<double>& g) {
+                                   const Matrix<S>& g) {
   const auto raw = metric_gradient(task.Q, task.score_gradient(g), task.K);
-  const Matrix<double> dg = (raw + raw.transpose()) / 2;
+  const Matrix<S> dg = (raw + raw.transpose()) / 2;
   if (how == Cone::affine) {
-    const Matrix<double> N = g * dg * g;
+    const Matrix<S> N = g * dg * g;
     return {dg.cwiseProduct(N).sum(),
             [=](double t) { return spd_exp(g, -t * N); }};
   }
   if (how == Cone::cholesky) {
-    const Matrix<double> Theta = parameters_of(g);
-    const Matrix<double> dT = parameters_vjp(Theta, raw);
+    const Matrix<S> Theta = parameters_of(g);
+    const Matrix<S> dT = parameters_vjp(Theta, raw);
     return {dT.squaredNorm(), [=](double t) {
-      const Matrix<double> L =
-          factor_from_parameters(Matrix<double>(Theta - t * dT));
-      return Matrix<double>(L * L.transpose());
+      const Matrix<S> L = factor_from_parameters(Matrix<S>(Theta - t * dT));
+      return Matrix<S>(L * L.transpose());
     }};
   }
   // propose a straight step in the cone
-  Matrix<double> N = dg;
+  Matrix<S> N = dg;
   if (how == Cone::natural) {
     const auto f = [&](const auto& h) { return task.output(h); };
-    const auto apply = [&](const Matrix<double>& X) {
-      const Matrix<double> Y =
+    const auto apply = [&](const Matrix<S>& X) {
+      const Matrix<S> Y =
           normal_fisher_vector(f, g, X) / double(task.Q.rows());
-      return Matrix<double>((Y + Y.transpose()) / 2 + 1e-12 * X);
+      return Matrix<S>((Y + Y.transpose()) / 2 + 1e-12 * X);
     };
     N = conjugate_gradients(apply, dg, 1e-10, 4 * g.size()).x;
   }
   return {dg.cwiseProduct(N).sum(),
-          [=](double t) { return Matrix<double>(g - t * N); }};
+          [=](double t) { return Matrix<S>(g - t * N); }};
 }
 }  // namespace detail
 // learn the planted metric

@@ -42,11 +42,11 @@ inline double gamma(Index n, double u) {
 template <class S = double, class A, class... B>
 Matrix<double> product_bound(const A& first, const B&... rest) {
   const double tiny = to_double(std::numeric_limits<S>::denorm_min());
-  Matrix<double> size = detail::magnitudes(first);
+  auto size = detail::magnitudes(first);
   Matrix<double> lost = Matrix<double>::Zero(first.rows(), first.cols());
   Index k = 0;
   // fold in one more factor of the product
-  const auto fold = [&](const Matrix<double>& b) {
+  const auto fold = [&](const auto& b) {
     require(size.cols() == b.rows(), "product_bound: ", shape(size),
             " times ", shape(b));
     k += b.rows();

@@ -95,16 +95,16 @@ Tracked tracked_gibbs(const Tracked& s, double T) {
 // track the lowering of a row index
 /// fisher_lower of tracked weights and cotangents in S, with the gauge
 /// fixed at the given key of each row (-1: not fixed, the textbook form).
-template <class S>
+template <class S, class R = double>
 Tracked tracked_lower(const Tracked& A, const Tracked& X,
                       const std::vector<Index>& key) {
   const double u = unit_roundoff<S>(), tiny = smallest_subnormal<S>();
   const Index n = A.value.cols();
   Tracked Y = X;
-  const Matrix<double> W = A.size();
+  const Matrix<R> W = A.size();
   for (Index i = 0; i < W.rows() && n > 0; ++i) {
     // track the shifted row
-    RowVector<double> z = X.value.row(i), e = X.error.row(i);
+    RowVector<R> z = X.value.row(i), e = X.error.row(i);
     if (const Index at = key[std::size_t(i)]; at >= 0) {
       const double c = z(at), ec = e(at);
       z.array() -= c;
@@ -112,13 +112,13 @@ Tracked tracked_lower(const Tracked& A, const Tracked& X,
       z(at) = e(at) = 0;
     }
     // track the mean and the product
-    const RowVector<double> size = z.cwiseAbs() + 2 * e;
+    const RowVector<R> size = z.cwiseAbs() + 2 * e;
     const double mean = A.value.row(i).dot(z);
     const double off = A.error.row(i).dot(size) + W.row(i).dot(e) +
                        gamma(n, u) * W.row(i).dot(size) + double(n) * tiny;
     z.array() -= mean;
     e = (e.array() + off + u * (z.array().abs() + e.array() + off)).eval();
-    const RowVector<double> w = z.cwiseAbs() + 2 * e;
+    const RowVector<R> w = z.cwiseAbs() + 2 * e;
     Y.value.row(i) = A.value.row(i).cwiseProduct(z);
     Y.error.row(i) =
         A.error.row(i).cwiseProduct(w) + W.row(i).cwiseProduct(e) +
@@ -337,11 +337,10 @@ LineDerivative line_derivative(F&& phi, const quad& h) {
   return {sixth, to_double(abs(sixth - fourth)) + rounding};
 }
 // differentiate attention by differences
-/// x + t u in quad.
-template <class = void>
-AttentionInputs<quad> moved_inputs(AttentionInputs<quad> x,
-                                   const AttentionParts<quad>& u,
-                                   const quad& t) {
+/// x + t u, input by input.
+template <class S>
+AttentionInputs<S> moved_inputs(AttentionInputs<S> x,
+                                const AttentionParts<S>& u, const S& t) {
   x.Q += t * u.Q;
   x.K += t * u.K;
   x.V += t * u.V;
