@@ -45,8 +45,8 @@ function lex(s,   t) {
     bol = 0
   }
 }
-function keep(k, n,   t) {  # may a page end after line k of n?
-  t = k < 2 || n - k < 2
+function keep(k, n,   t) {  # may a page end after line k of n?  Not within a head
+  t = k < 2 || n - k < 2 || head ~ /^ *(\/\/\/|template)/
   if (t != tight) print "@literal \\nw" (t ? "tight" : "loose") "{}"
   tight = t
 }
@@ -58,13 +58,13 @@ pass == 1 { if (/^@begin code/) { chunk++; code = 1 } else if (/^@end code/) cod
 /^@end code/   { if (mode != "") shut(); code = 0 }
 # noidx puts "@xref ref" before the thing it refers to: hold it until that is known
 held != "" && !/^@index use / { print held; held = "" }
-code && /^@text /      { s = last = substr($0, 7)
+code && /^@text /      { s = last = substr($0, 7); if (bol) head = s
                          if (linked && mode == "") { text(s); bol = 0 } else lex(s)
                          linked = 0; next }
 code && /^@xref ref /  { held = $0; next }
 code && /^@index use / { # finduses is lexical: no links in comments, strings, foreign names
                          if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) { print held; print; linked = 1 }
                          held = ""; next }
-code && /^@nl/         { m = mode; if (m != "") shut(); keep(++at, lines[chunk] - 1); print
+code && /^@nl/         { m = mode; if (m != "") shut(); keep(++at, lines[chunk] - 1); head = ""; print
                          if (m == "b" || m == "r") open(m); bol = 1; next }
 { print }
