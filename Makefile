@@ -325,7 +325,7 @@ SEED  ?= $(shell git rev-parse HEAD 2> /dev/null || echo 1)
 mutants: $(CHAPTERS:%=build/tangle/%.stamp)
 	$QCH=$(CH) FROM=$(FROM) $W/mutants/run build/mutants/$(FROM) $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED)) || r=$$?; \
 	  $(if $(SAMPLE)$(CH)$(filter-out 11,$(EVERY)),,[ ! -e build/mutants/$(FROM)/score.txt ] \
-	  || cp build/mutants/$(FROM)/score.txt book/measured/mutants$(FROM:0=).txt;) exit $${r:-0}
+	  || cp build/mutants/$(FROM)/score.txt book/measured/mutants$(filter-out 0,$(FROM)).txt;) exit $${r:-0}
 ## sanitize: the checks under the address and undefined-behaviour sanitizers
 sanitize: $(CHAPTERS:%=build/tangle/%.stamp) $(TESTS:%=build/bin/tests/%) $(EXTRA:%=build/bin/extra/%)
 	$Q$W/sanitize build/sanitize $(TESTS) $(EXTRA)
