@@ -84,6 +84,12 @@ BOOST_AUTO_TEST_CASE(grouped_causal_heads_of_the_equations) {
   for (const Index kv : {1, 2, 3, 6}) check_grouped(kv, true);
 }
 // check heads side by side
+BOOST_AUTO_TEST_CASE(one_head_is_plain) {
+  const auto Q = gaussian<float>(3, 4, 1), K = gaussian<float>(5, 4, 2);
+  const auto V = gaussian<float>(5, 2, 3);
+  verify(distance(flash(Q, K, V, FlashHeads<float>{1, 1}).O,
+                  flash(Q, K, V).O), 0);
+}
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
   BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
@@ -179,6 +185,18 @@ BOOST_AUTO_TEST_CASE(decode_sees_nan_in_any_page) {
     BOOST_TEST(std::isnan(y.output()(1)));
     BOOST_TEST(std::isnan(y.logZ()));
   }
+}
+// check decoding from pages
+BOOST_AUTO_TEST_CASE(decode_of_forbidden_keys) {
+  const RowVector<float> q = RowVector<float>::Ones(3);
+  const auto V = gaussian<float>(4, 2, 2);
+  Matrix<float> K = Matrix<float>::Constant(4, 3, -float(inf));
+  const auto y = decode<float>(q, paged(K, V, 4));
+  BOOST_TEST((y.output().size() == 2 && y.logZ() == -float(inf)));
+  verify(y.output().norm(), 0);
+  K.row(3).setOnes();
+  for (const Index b : {1, 2})
+    verify(distance(decode<float>(q, paged(K, V, b)).output(), V.row(3)), 0);
 }
 // check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_edges) {

@@ -247,6 +247,8 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_cotangents) {
                         std::invalid_argument, says("dY is 3x2"));
   BOOST_CHECK_EXCEPTION(multihead_vjp(m, Z, t, Z), std::invalid_argument,
                         says("trace has weights 2x1x3x3"));
+  BOOST_CHECK_EXCEPTION(multihead_vjp(m, X.leftCols(3), t, X),
+                        std::invalid_argument, says("multihead_vjp: X is 3x3"));
   BOOST_CHECK_EXCEPTION(multihead_batch_vjp(m, {X}, {}),
                         std::invalid_argument, says("1 sequences but 0"));
   using bad = std::invalid_argument;

@@ -117,7 +117,7 @@ directive { print > file; directive = /\\$/; next }
 /^ *#/ { directive = /\\$/; print > file; if (/pragma once/) print "#include \"mutant.hpp\"" > file; next }
 m ~ /^ *((static|inline) )*constexpr [^(]*=|^ *(static_assert|using|concept|template *<|requires|enum)|\<(requires|concept)\>|operator *[-+*\/<>=!&|]|= *(delete|default);|\<if constexpr\>/ { skipping = 1 }
 header ~ /einsum/ && m ~ /^  [a-z:_]+ [a-z]+ = [0-9]/ { skipping = 1 }   # of what the compiler reads, at first
-m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !constant && m ~ /^[^=]*\(/ { constant = 1; from = depth }
+m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !constant && m ~ /^[^=]*\(/ { constant = 1; level = depth }
 !skipping && !was && m !~ /^ *(case|default|struct|class|namespace|public|private) / {
   statement()
   each("[^ ] (\\+|-|\\*|/|<|<=|>|>=|==|!=|&&|\\|\\|)( |$)", "binary_")
@@ -142,7 +142,7 @@ function assign_(at, len, op) { mutant("sign", at + len, 0, "mutant::other{K} = 
   c = ""; if (tail != "" && match(x, / *\/\/[^"]*$/)) { c = substr(x, RSTART); x = substr(x, 1, RSTART - 1) }
   print x tail c > file
   depth += gsub(/{/, "{", m) - gsub(/}/, "}", m)
-  if (constant && depth <= from && m ~ /[;}] *$/) constant = 0
+  if (constant && depth <= level && m ~ /[;}] *$/) constant = 0
   if (skipping && m ~ /[;{}>] *$/ ) skipping = 0
   sub(/ +$/, "", m); if (m != "") before = m
 }
