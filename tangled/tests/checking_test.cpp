@@ -339,6 +339,16 @@ BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
   BOOST_TEST(shape(softmax_bound(none, none)) == "2x0");
 }
 // check the bounds on rounding
+BOOST_AUTO_TEST_CASE(softmax_bound_from_below) {
+  const double u = 0x1p-24, own = gamma(2, u), r = own + 0.25 + u * std::log(3);
+  const double w = std::exp(2 * r) / 4;
+  const double over = 1 + w * (3 * std::expm1(own) + std::expm1(r));
+  const double down = 1 - std::exp(-own - gamma(2, u)) / over;
+  const double b = softmax_bound<float>(Matrix<double>{{std::log(3), 0}},
+                                        Matrix<double>{{0, 0.25}})(0, 0);
+  verify(std::abs(b / (3 * w * down) - 1), gamma(2200, 0x1p-53));
+}
+// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_bound_of_exact_scores) {
   const double two = gamma(2, 0x1p-53), one = gamma(1, 0x1p-53);
   const Matrix<double> tie{{7, 7}}, sole{{7}};

@@ -277,7 +277,7 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
     bool sloping = false;
     // check what the kernel will be given
     const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
-    for (Index h = 0; h < many.heads; ++h) {
+    for (Index h = 0; h != many.heads; ++h) {
       FlashRule<T> local = many.rule_of(h);
       local.keep = nullptr, local.queries.reset(), local.keys.reset();
       const Out<T> O(nullptr, Q.rows(), d_v, Eigen::OuterStride<>(d_v));
