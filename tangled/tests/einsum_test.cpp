@@ -250,7 +250,8 @@ BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
   const Matrix<double> x = gaussian<double>(4, 5, 9);
   BOOST_TEST((gaussian<quad>(4, 5, 9) == lift<quad>(x)));
   BOOST_TEST((gaussian<float>(4, 5, 9) == lift<float>(x)));
-  BOOST_TEST(gaussian<double>(0, 5, 9).size() == 0);
+  BOOST_TEST((gaussian<double>(0, 5, 9).size() == 0 &&
+              uniform<double>(5, 0, 9).rows() == 5));
   BOOST_CHECK_EXCEPTION(gaussian<double>(-1, 5, 9), std::invalid_argument,
                         says("gaussian: extents -1x5"));
   BOOST_CHECK_EXCEPTION(gaussian<double>(1, -5, 9), std::invalid_argument,
@@ -361,6 +362,8 @@ BOOST_AUTO_TEST_CASE(extents_are_checked) {
       std::invalid_argument, says("index b has extent 3 and 5"));
   BOOST_CHECK_EXCEPTION((eq<"S^{ij} = Q^{ij} + K^{ij}">(Q, K)),
                         std::invalid_argument, says("index i has"));
+  BOOST_CHECK_EXCEPTION((eq<"t = A^a{}_a">(some<up, dn>(1, 0, 3))),
+                        std::invalid_argument, says("extent 0 and 3"));
   BOOST_CHECK_EXCEPTION((eq<"t = A^a{}_a">(some<up, dn>(1, 2, 3))),
                         std::invalid_argument, says("index a has"));
 }
