@@ -6,7 +6,6 @@
 #include "problems.hpp"
 using namespace backward;
 
-
 int main() {
   const double beta[4] = {0, 1, 4, 16};
   std::vector<double> plain[4], residual[4];

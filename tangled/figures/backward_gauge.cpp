@@ -6,7 +6,6 @@
 #include "problems.hpp"
 using namespace backward;
 
-
 int main() {
   std::cout << "scale,gauge,textbook,fused,exponent\n";
   for (int k = -16; k <= 8; ++k) {

@@ -2,7 +2,6 @@
 #include "printed.hpp"
 #include <iostream>
 
-
 int main() {
   std::cout << "T,ours,plain,eps\n";
   for (int k = 0; k <= 120; ++k) {

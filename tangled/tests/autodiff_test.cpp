@@ -485,6 +485,39 @@ BOOST_AUTO_TEST_CASE(eigen_accepts_our_numbers) {
   }
 }
 // check that Eigen accepts our numbers
+template <class S>
+Matrix<S> by_definition(const Matrix<S>& A, const Matrix<S>& B) {
+  Matrix<S> C = Matrix<S>::Zero(A.rows(), B.cols());
+  for (Index i = 0; i < C.rows(); ++i)
+    for (Index j = 0; j < C.cols(); ++j)
+      for (Index k = 0; k < A.cols(); ++k) C(i, j) += A(i, k) * B(k, j);
+  return C;
+}
+BOOST_AUTO_TEST_CASE(products_go_row_by_column) {
+  for (const auto& [n, k, m] : {std::array<Index, 3>{12, 30, 13},
+                                {30, 25, 1}, {1, 25, 30}, {2, 0, 3}}) {
+    const Matrix<Fp> A = gaussian<Fp>(n, k, 1), B = gaussian<Fp>(k, m, 2);
+    const Matrix<Fp> C = by_definition(A, B);
+    Matrix<Fp> D = gaussian<Fp>(n, m, 3), E = D;
+    verify_exact(Matrix<Fp>(A * B), C, 2);
+    D.noalias() += A * B;
+    verify_exact(D, Matrix<Fp>(E + C), 2);
+    D.noalias() -= 2 * A * B;
+    verify_exact(D, Matrix<Fp>(E - C), 2);
+    // check what a product leaves on the tape
+    Index steps = 0;
+    const Matrix<double> a = gaussian<double>(n, k, 1);
+    gradient([&](const auto& x) {
+      using S = typename std::decay_t<decltype(x)>::Scalar;
+      const auto before = Tape<double>::steps().size();
+      const Matrix<S> y = x * lift<S>(gaussian<double>(k, m, 2));
+      steps = Index(Tape<double>::steps().size() - before);
+      return S(y.sum());
+    }, a);
+    BOOST_TEST(steps == n * m * std::max<Index>(2 * k - 1, 0));
+  }
+}
+// check that Eigen accepts our numbers
 BOOST_AUTO_TEST_CASE(cholesky_differentiates) {
   for (Index n = 1; n <= 5; ++n) {
     const auto R = lift<quad>(gaussian<double>(n, n, 3));

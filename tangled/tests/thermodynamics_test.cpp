@@ -57,6 +57,7 @@ BOOST_AUTO_TEST_CASE(kl_is_positive) {
   const RowVector<double> p{{1, 0}}, q{{0.5, 0.5}};
   BOOST_TEST(kl(q, p)(0) == std::numeric_limits<double>::infinity());
   verify(std::abs(kl(p, q)(0) - std::log(2.0)), 0x1p-52);
+  verify(std::abs(kl(RowVector<double>(0 * q), q)(0) - 1), 0);
   BOOST_CHECK_EXCEPTION(kl(p, Matrix<double>(2, 2)), std::invalid_argument,
                         says("kl: q is 1x2 but p is 2x2"));
   BOOST_CHECK_EXCEPTION(kl(p, RowVector<double>(3)), std::invalid_argument,

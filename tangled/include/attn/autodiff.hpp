@@ -2,6 +2,7 @@
 #pragma once
 // include what differentiation needs
 #include "attn/argument.hpp"
+#include "attn/product.hpp"
 #include "attn/tensor.hpp"
 #include <cmath>
 #include <compare>
@@ -139,6 +140,11 @@ template <class T>
 const T& value(const T& x) { return x; }
 template <Active X>
 const auto& value(const X& x) { return value(x.v); }
+// say how such numbers are multiplied
+template <class T>
+inline constexpr bool by_coefficient<Var<T>> = true;
+template <class T>
+inline constexpr bool by_coefficient<Dual<T>> = by_coefficient<T>;
 // differentiate the elementary functions
 // the chain rule of dual numbers
 /// f(x) for known value f and derivative f'.

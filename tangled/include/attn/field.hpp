@@ -1,5 +1,6 @@
 // include/attn/field.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
+#include "attn/product.hpp"
 #include <Eigen/Core>
 #include <concepts>
 #include <cstdint>
@@ -90,6 +91,9 @@ struct Mersenne {
 };
 /// The field in which exact stamps are tried.
 using Fp = Mersenne<61>;
+// say how an element is multiplied
+template <int Q>
+inline constexpr bool by_coefficient<Mersenne<Q>> = true;
 }  // namespace attn
 
 namespace Eigen {

@@ -265,7 +265,7 @@ struct Descent {
 // descend with backtracking
 /// Descent with backtracking from x: propose(x) returns the pair of the
 /// rate of decrease and the curve t -> point along which to move.  Stops
-/// at a loss of the tolerance, after `most` steps, or when stuck.
+/// at a loss of at most the tolerance, after `most` steps, or when stuck.
 template <class X, class Loss, class Propose>
 Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
                    double tolerance, Index most) {

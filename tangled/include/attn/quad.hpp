@@ -1,5 +1,6 @@
 // include/attn/quad.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
 #pragma once
+#include "attn/product.hpp"
 #include <Eigen/Core>
 #include <array>
 #include <cmath>
@@ -97,6 +98,9 @@ template <class S>
 double to_double(const S& x) {
   return static_cast<double>(x);
 }
+// say how a quad is multiplied
+template <>
+inline constexpr bool by_coefficient<quad> = true;
 }  // namespace attn
 // the limits of a quad
 template <>

@@ -14,12 +14,11 @@ S relative_surprise(const S& q, const S& p) {
   return q == S(0) ? p : S(q * log(S(q / p)) + (p - q));
 }
 // compare two sets of weights
-/// Relative entropy KL(q_i || p_i) per row (def. kl), both n_q x n_k.
-/// Throws std::invalid_argument for unequal shapes and std::domain_error
-/// unless rows are distributions or zero.
+/// Relative entropy KL(q_i || p_i) per row (def. kl), both n_q x n_k; of a
+/// row of zeros, the mass of p_i.  Throws std::invalid_argument for unequal
+/// shapes and std::domain_error unless rows are distributions or zero.
 template <class Dq, class Dp>
-Vector<ScalarOf<Dq>> kl(const Expr<Dq>& q_,
-                               const Expr<Dp>& p_) {
+Vector<ScalarOf<Dq>> kl(const Expr<Dq>& q_, const Expr<Dp>& p_) {
   using S = ScalarOf<Dq>;
   const ScoreRows<S> q(q_), p(p_);
   require(q.rows() == p.rows() && q.cols() == p.cols(),
