@@ -25,6 +25,7 @@
 #include "attn/multihead.hpp"
 #include "attn/online.hpp"
 #include "attn/positions.hpp"
+#include "attn/product.hpp"
 #include "attn/quad.hpp"
 #include "attn/random.hpp"
 #include "attn/regression.hpp"
