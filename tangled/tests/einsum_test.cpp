@@ -453,8 +453,8 @@ BOOST_AUTO_TEST_CASE(kernels_follow_strides) {
   using namespace detail;
   constexpr int r = Eigen::RowMajor, c = Eigen::ColMajor;
   const auto chosen = [](Index ma, Index ka, Index kb, Index nb, Index nc,
-                         Index n = 3) {
-    return kernel_for<double>({.m = {'i', detail::row, 2, ma, 0, 3},
+                         Index n = 3, Index m = 2, Index mc = 3) {
+    return kernel_for<double>({.m = {'i', detail::row, m, ma, 0, mc},
                                .n = {'j', column, n, 0, nb, nc},
                                .k = {'k', summed, 4, ka, kb, 0}});
   };
@@ -464,6 +464,11 @@ BOOST_AUTO_TEST_CASE(kernels_follow_strides) {
   BOOST_TEST((chosen(1, 2, 3, 1, 1) == &multiply_by_gemm<double, c, r>));
   BOOST_TEST((chosen(1, 2, 1, 4, 1) == &multiply_by_gemm<double, c, c>));
   BOOST_TEST((chosen(4, 1, 2, 7, 9, 1) == &multiply_by_gemm<double, r, r>));
+  BOOST_TEST((chosen(9, 2, 4, 1, 1, 3, 1) == &multiply_row<double, r>));
+  BOOST_TEST((chosen(9, 2, 1, 4, 1, 3, 1) == &multiply_row<double, c>));
+  BOOST_TEST((chosen(4, 1, 2, 7, 9, 1, 2, 1) == &multiply_column<double, c>));
+  BOOST_TEST((chosen(1, 4, 2, 7, 9, 1, 2, 1) == &multiply_column<double, r>));
+  BOOST_TEST((chosen(9, 2, 2, 7, 1, 3, 1) == loops));
   BOOST_TEST((chosen(8, 2, 3, 1, 1) == loops));
   BOOST_TEST((chosen(4, 1, 6, 2, 1) == loops));
   BOOST_TEST((chosen(1, 2, 6, 2, 1) == loops));

@@ -399,26 +399,39 @@ void multiply_by_loops(const S* A, const S* B, S* C, const Triple& g) {
     }
 }
 // multiply matrices by Eigen's product
-template <class S, int order>
-using Panel = Eigen::Map<
-    Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, order>, 0,
-    Eigen::OuterStride<>>;
-template <class S, int order>
-using ConstPanel = Eigen::Map<
-    const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, order>, 0,
-    Eigen::OuterStride<>>;
-// multiply matrices by Eigen's product
 template <class S, int order_a, int order_b>
 void multiply_by_gemm(const S* A, const S* B, S* C, const Triple& g) {
   constexpr auto by_rows = Eigen::RowMajor;
-  using Outer = Eigen::OuterStride<>;
+  constexpr int any = Eigen::Dynamic;
   const Index m = g.m.extent, n = g.n.extent, k = g.k.extent;
-  const ConstPanel<S, order_a> a(
-      A, m, k, Outer(order_a == by_rows ? g.m.a : g.k.a));
-  const ConstPanel<S, order_b> b(
-      B, k, n, Outer(order_b == by_rows ? g.k.b : g.n.b));
-  Panel<S, by_rows> c(C, m, n, Outer(g.m.c));
-  c.noalias() += a * b;
+  Eigen::internal::gemm_blocking_space<by_rows, S, S, any, any, any>
+      blocks(m, n, k, 1, true);
+  Eigen::internal::general_matrix_matrix_product<
+      Index, S, order_a, false, S, order_b, false, by_rows, 1>::
+      run(m, n, k, A, order_a == by_rows ? g.m.a : g.k.a, B,
+          order_b == by_rows ? g.k.b : g.n.b, C, 1, g.m.c, S(1), blocks);
+}
+// multiply a matrix and a vector
+template <class S, int order>
+void multiply_row(const S* A, const S* B, S* C, const Triple& g) {
+  using Row = Eigen::RowVectorX<S>;
+  using Inner = Eigen::InnerStride<>;
+  using Outer = Eigen::OuterStride<>;
+  const Index n = g.n.extent, k = g.k.extent;
+  const Eigen::Map<const Row, 0, Inner> a(A, k, Inner(g.k.a));
+  const Eigen::Map<
+      const Eigen::Matrix<S, Eigen::Dynamic, Eigen::Dynamic, order>, 0, Outer>
+      b(B, k, n, Outer(order == Eigen::RowMajor ? g.k.b : g.n.b));
+  Eigen::Map<Row>(C, n).noalias() += a * b;
+}
+
+template <class S, int order>
+void multiply_column(const S* A, const S* B, S* C, const Triple& g) {
+  const auto flip = [](Loop l) {
+    std::swap(l.a, l.b);
+    return l;
+  };
+  multiply_row<S, order>(B, A, C, {flip(g.n), flip(g.m), flip(g.k)});
 }
 // choose a kernel by the strides
 template <class S>
@@ -431,6 +444,13 @@ auto kernel_for(const Triple& g) {
     const bool a_rows = unit(g.k.a, g.k), a_columns = unit(g.m.a, g.m);
     const bool b_rows = unit(g.n.b, g.n), b_columns = unit(g.k.b, g.k);
     if (!unit(g.n.c, g.n)) return &multiply_by_loops<S>;
+    // choose a kernel for vectors
+    if (g.m.extent == 1 && b_rows) return &multiply_row<S, r>;
+    if (g.m.extent == 1 && b_columns) return &multiply_row<S, c>;
+    if (g.n.extent == 1 && unit(g.m.c, g.m)) {
+      if (a_rows) return &multiply_column<S, c>;
+      if (a_columns) return &multiply_column<S, r>;
+    }
     if (a_rows && b_rows) return &multiply_by_gemm<S, r, r>;
     if (a_rows && b_columns) return &multiply_by_gemm<S, r, c>;
     if (a_columns && b_rows) return &multiply_by_gemm<S, c, r>;
@@ -462,6 +482,7 @@ void multiply(const Operand<const S>& A, const Operand<const S>& B,
   g.n = pick(loops, column, &Loop::c);
   g.m = pick(loops, row, &Loop::a);
   g.k = pick(loops, summed, g.m.a == 1 ? &Loop::b : &Loop::a);
+  if (g.m.extent * g.n.extent * g.k.extent == 0) return;
   const auto kernel = kernel_for<S>(g);
   walk(loops, 0, 0, 0, [&](Index a, Index b, Index c) {
     kernel(A.data + a, B.data + b, C.data + c, g);
