@@ -469,6 +469,14 @@ inline Loop pick(Loops& loops, int role, Index Loop::*stride) {
   loops.erase(best);
   return l;
 }
+// pick the loop that the kernel takes over
+inline Triple kernel_loops(Loops& loops) {
+  Triple g;
+  g.n = pick(loops, column, &Loop::c);
+  g.m = pick(loops, row, &Loop::a);
+  g.k = pick(loops, summed, g.m.a == 1 ? &Loop::b : &Loop::a);
+  return g;
+}
 // multiply two factors
 template <class S>
 void multiply(const Operand<const S>& A, const Operand<const S>& B,
@@ -478,10 +486,7 @@ void multiply(const Operand<const S>& A, const Operand<const S>& B,
     if (A.has(last) && !B.has(last)) return multiply<S>(B, A, C);
   }
   Loops loops = loops_over<S>(A, B, C);
-  Triple g;
-  g.n = pick(loops, column, &Loop::c);
-  g.m = pick(loops, row, &Loop::a);
-  g.k = pick(loops, summed, g.m.a == 1 ? &Loop::b : &Loop::a);
+  const Triple g = kernel_loops(loops);
   if (g.m.extent * g.n.extent * g.k.extent == 0) return;
   const auto kernel = kernel_for<S>(g);
   walk(loops, 0, 0, 0, [&](Index a, Index b, Index c) {
