@@ -402,9 +402,9 @@ void multiply_by_loops(const S* A, const S* B, S* C, const Triple& g) {
 template <class S, int order_a, int order_b>
 void multiply_by_gemm(const S* A, const S* B, S* C, const Triple& g) {
   constexpr auto by_rows = Eigen::RowMajor;
-  constexpr int any = Eigen::Dynamic;
   const Index m = g.m.extent, n = g.n.extent, k = g.k.extent;
-  Eigen::internal::gemm_blocking_space<by_rows, S, S, any, any, any>
+  Eigen::internal::gemm_blocking_space<
+      by_rows, S, S, Eigen::Dynamic, Eigen::Dynamic, Eigen::Dynamic>
       blocks(m, n, k, 1, true);
   Eigen::internal::general_matrix_matrix_product<
       Index, S, order_a, false, S, order_b, false, by_rows, 1>::
