@@ -37,7 +37,10 @@ setup-peers:
 	@book/weave/setup-peers
 
 V      ?= 0
+# What a draft let pass has not passed: it leaves stamps of its own.
 DRAFT  ?=
+VERIFIED := build/verified$(if $(DRAFT),-draft)
+LINTED := build/linted$(if $(DRAFT),-draft)
 CXX    ?= g++
 ifeq ($(origin CXX),default)
 CXX    := g++
@@ -172,7 +175,7 @@ build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) $W/must-fail | build
 	$(call say,refuse,tests/$*.cpp)
 	$Q$W/must-fail $@ $< $(CXX) $(STD) $(WARN) $(INC)
 # The gate: no PDF survives a check that failed (unless it says DRAFT).
-build/verified: $(LEDGERS) $W/report.awk $W/gate
+$(VERIFIED): $(LEDGERS) $W/report.awk $W/gate
 	$Q$W/gate $(if $(DRAFT),--draft) $(LEDGERS)
 	@touch $@
 
@@ -184,7 +187,7 @@ build/bench.stamp: $(BENCHES:%=build/bin/bench/%) | $(LEDGERS) $(FIGDATA:%=build
 	$Q$W/run-benches build/results/bench "$(BENCHOPT)" $^
 	@touch $@
 $(BENCHJSON): build/bench.stamp ;
-build/machine.txt: build/verified build/bench.stamp
+build/machine.txt: $(VERIFIED) build/bench.stamp
 	$Q$W/machine $(CXX) > $@
 
 build/data/%.csv: build/bin/figures/% | build/data
@@ -192,7 +195,7 @@ build/data/%.csv: build/bin/figures/% | build/data
 	$Q$< > $@.tmp && mv $@.tmp $@
 
 MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
-build/results.stamp: build/verified build/machine.txt $(BENCHJSON) $(MEASURED) $W/results.awk
+build/results.stamp: $(VERIFIED) build/machine.txt $(BENCHJSON) $(MEASURED) $W/results.awk
 	$Qgawk -f $W/results.awk $(LEDGERS) build/machine.txt $(BENCHJSON) $(MEASURED) > build/results.tmp
 	$Qcpif build/results.tex < build/results.tmp; rm build/results.tmp; touch $@
 build/results.tex: build/results.stamp ;
@@ -200,10 +203,13 @@ build/results.tex: build/results.stamp ;
 # ------------------------------------------------------------------- weave --
 N   := /usr/lib/noweb
 TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) $(CHAPTERS:%=build/tex/checks-%.tex) build/tex/indexes.tex
-build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) book/refs.bib $(wildcard book/*.tex) | build/tex
+build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) | build/tex
 	$(call say,weave,$(words $(NW)) chapters)
-	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
 	$Q$W/weave build/tex $(NW)
+	@touch $@
+# (beside it, on another core, what only the whole book can tell)
+$(LINTED): $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/lint $W/lint.awk book/refs.bib $(wildcard book/*.tex)
+	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
 	@touch $@
 $(TEX) build/chapters.tex: build/weave.stamp ;
 build/tex/reference.tex: build/weave.stamp $W/api.awk $W/reference.awk $(SRC_H)
@@ -243,7 +249,7 @@ $(TABLES): build/%.tex: book/%.txt $(NW) $W/counterparts $W/counterparts.awk | b
 .PHONY: book
 book: $(PDF)
 	@$W/summary $(PDF)
-$(PDF): $(PARTS) build/results.tex build/verified $W/typeset
+$(PDF): $(PARTS) build/results.tex $(VERIFIED) $(LINTED) $W/typeset
 	$(call say,latex,$@)
 	$Q$W/typeset $@ $(if $(DRAFT),draft)
 
@@ -258,7 +264,7 @@ reproducible: $(PDF)
 
 ## preview CH=04: one chapter in seconds (numbers of the last full build)
 .PHONY: preview
-preview: $(TEX) build/chapters.tex build/cover.tex $(FIGURES:%=build/fig/%.pdf)
+preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex $(FIGURES:%=build/fig/%.pdf)
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
 	$Q$W/typeset --preview $(CH) $(if $(DRAFT),draft)
 
@@ -287,7 +293,7 @@ install:
 	@$W/install $(PREFIX) $(DESTDIR)
 build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/%.cpp) \
     $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) $W/install CITATION.cff CHANGELOG.md \
-    | build/verified build/bench.stamp
+    | $(VERIFIED) build/bench.stamp
 	$(call say,product,tests/product)
 	$Qtests/product/run $@ $(CXX)
 
@@ -311,7 +317,7 @@ fresh: $(CHAPTERS:%=build/tangle/%.stamp) $(UMBRELLA:%=tangled/%)
 press: build/results/press.txt
 	$Qgawk -f $W/report.awk $<
 build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard $W/*) chapters/template.nw \
-    $(SRC_H) $(MAIN:%=build/src/%) | build/verified build/bench.stamp
+    $(SRC_H) $(MAIN:%=build/src/%) | $(VERIFIED) build/bench.stamp
 	$(call say,press,tests/press)
 	$Qtests/press/run $@
 

@@ -13,41 +13,39 @@ BEGIN {
   for (i = 1; i <= n; i++) keyword[w[i]] = 1
   closing["b"] = "\\*/"; closing["s"] = "^([^\"\\\\]|\\\\.)*\""; closing["r"] = "\\)\""
 }
-function text(s)    { if (s != "") print "@text " s }
-function open(k)    { print "@literal {\\hl" k "{}"; mode = k }
-function shut()     { print "@literal }"; mode = "" }
-function span(k, s) { print "@literal {\\hl" k "{}"; text(s); print "@literal }" }
+function text(s)    { plain = plain s }        # neighbours go out as one
+function put(line)  { if (plain != "") print "@text " plain; plain = ""; print line }
+function open(k)    { put("@literal {\\hl" k "{}"); mode = k }
+function shut()     { put("@literal }"); mode = "" }
+function span(k, s) { open(k); text(s); shut() }
 # Break s into tokens; mode is "" or the open span:
 # c line comment, b block comment, s string, r raw string.
 function lex(s,   t) {
   while (s != "") {
-    if (mode == "c") {                                   # $math$ is set as such
-      if (!match(s, /\$[^$]+\$/)) { text(s); return }
-      text(substr(s, 1, RSTART - 1))
-      print "@literal \\hlmath{}" substr(s, RSTART, RLENGTH) "\\endhlmath{}"
-      s = rest(s)
+    if (mode == "c") { text(s); return
     } else if (mode != "") {
       if (!match(s, closing[mode])) { text(s); return }
       text(substr(s, 1, RSTART + RLENGTH - 1)); s = rest(s); shut()
-    } else if (match(s, /^\/\/\/?/)) { open("c"); text(substr(s, 1, RLENGTH)); s = rest(s)
-    } else if (match(s, /^\/\*/))    { open("b"); text("/*"); s = rest(s)
-    } else if (match(s, /^R"\(/))    { open("r"); text("R\"("); s = rest(s)
-    } else if (match(s, /^"/))       { open("s"); text("\""); s = rest(s)
-    } else if (match(s, /^'([^'\\]|\\[^x]|\\x[0-9a-fA-F]+)'/)) { span("s", substr(s, 1, RLENGTH)); s = rest(s)
     } else if (bol && match(s, /^[ \t]*#[ \t]*[a-z]+/)) {
       t = substr(s, 1, RLENGTH); span("p", t); s = rest(s)
       if (t ~ /include/ && match(s, /<[^>]+>/)) {
         text(substr(s, 1, RSTART - 1)); span("s", substr(s, RSTART, RLENGTH)); s = rest(s) }
+    } else if (match(s, /^[^A-Za-z_0-9"'\/]+/)) { text(substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (match(s, /^R"\(/))    { open("r"); text("R\"("); s = rest(s)
     } else if (match(s, /^[A-Za-z_][A-Za-z_0-9]*/)) {
       t = substr(s, 1, RLENGTH); if (t in keyword) span("k", t); else text(t); s = rest(s)
     } else if (match(s, /^[0-9](['.0-9A-Za-z_]|[eEpP][+-])*/)) { text(substr(s, 1, RLENGTH)); s = rest(s)
-    } else { match(s, /^[^A-Za-z_0-9"'\/]+|^./); text(substr(s, 1, RLENGTH)); s = rest(s) }
+    } else if (match(s, /^\/\/\/?/)) { open("c"); text(substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (match(s, /^\/\*/))    { open("b"); text("/*"); s = rest(s)
+    } else if (match(s, /^"/))       { open("s"); text("\""); s = rest(s)
+    } else if (match(s, /^'([^'\\]|\\[^x]|\\x[0-9a-fA-F]+)'/)) { span("s", substr(s, 1, RLENGTH)); s = rest(s)
+    } else { text(substr(s, 1, 1)); s = substr(s, 2) }
     bol = 0
   }
 }
 function keep(k, n,   t) {  # may a page end after line k of n?  Not within a head
   t = k < 2 || n - k < 2 || head ~ /^ *(\/\/\/|template)/
-  if (t != tight) print "@literal \\nw" (t ? "tight" : "loose") "{}"
+  if (t != tight) put("@literal \\nw" (t ? "tight" : "loose") "{}")
   tight = t
 }
 function rest(s) { return substr(s, RSTART + RLENGTH) }
@@ -57,14 +55,14 @@ pass == 1 { if (/^@begin code/) { chunk++; code = 1 } else if (/^@end code/) cod
 /^@begin code/ { code = 1; mode = ""; bol = 1; chunk++; at = -1; tight = 0 }
 /^@end code/   { if (mode != "") shut(); code = 0 }
 # noidx puts "@xref ref" before the thing it refers to: hold it until that is known
-held != "" && !/^@index use / { print held; held = "" }
+held != "" && !/^@index use / { put(held); held = "" }
 code && /^@text /      { s = last = substr($0, 7); if (bol) head = s
-                         if (linked && mode == "") { text(s); bol = 0 } else lex(s)
+                         if (linked) { put($0); bol = 0 } else lex(s)
                          linked = 0; next }
 code && /^@xref ref /  { held = $0; next }
 code && /^@index use / { # finduses is lexical: no links in comments, strings, foreign names
-                         if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) { print held; print; linked = 1 }
+                         if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) { put(held); put($0); linked = 1 }
                          held = ""; next }
-code && /^@nl/         { m = mode; if (m != "") shut(); keep(++at, lines[chunk] - 1); head = ""; print
+code && /^@nl/         { m = mode; if (m != "") shut(); keep(++at, lines[chunk] - 1); head = ""; put($0)
                          if (m == "b" || m == "r") open(m); bol = 1; next }
-{ print }
+{ put($0) }
