@@ -1,7 +1,8 @@
 # cxx.awk - noweb filter, after noidx and before totex: C++ highlighting.
-# Read twice: the first time only to count each chunk's lines, so that no page begins
-# or ends with a single line of one.  Only @text inside code chunks is cut into tokens; @index and @xref lines pass,
-# so that chunk links and identifier links survive.  A span is {\hlX{}...}.
+# Reads first what noidx was given, only to count each chunk's lines, so that no page
+# begins or ends with a single line of one.  Only @text inside code chunks is cut into
+# words; @index and @xref lines pass, so that chunk links and identifier links survive.
+# A span is {\hlX{}...}.
 BEGIN {
   n = split("alignas alignof auto bool break case catch char class concept const " \
     "consteval constexpr constinit const_cast continue decltype default delete do " \
@@ -18,6 +19,10 @@ function put(line)  { if (plain != "") print "@text " plain; plain = ""; print l
 function open(k)    { put("@literal {\\hl" k "{}"); mode = k }
 function shut()     { put("@literal }"); mode = "" }
 function span(k, s) { open(k); text(s); shut() }
+function words(s,   n, i, w, between) {
+  n = patsplit(s, w, /[A-Za-z_][A-Za-z_0-9]*/, between); text(between[0])
+  for (i = 1; i <= n; i++) { if (w[i] in keyword) span("k", w[i]); else text(w[i]); text(between[i]) }
+}
 # Break s into tokens; mode is "" or the open span:
 # c line comment, b block comment, s string, r raw string.
 function lex(s,   t) {
@@ -30,11 +35,8 @@ function lex(s,   t) {
       t = substr(s, 1, RLENGTH); span("p", t); s = rest(s)
       if (t ~ /include/ && match(s, /<[^>]+>/)) {
         text(substr(s, 1, RSTART - 1)); span("s", substr(s, RSTART, RLENGTH)); s = rest(s) }
-    } else if (match(s, /^[^A-Za-z_0-9"'\/]+/)) { text(substr(s, 1, RLENGTH)); s = rest(s)
-    } else if (match(s, /^R"\(/))    { open("r"); text("R\"("); s = rest(s)
-    } else if (match(s, /^[A-Za-z_][A-Za-z_0-9]*/)) {
-      t = substr(s, 1, RLENGTH); if (t in keyword) span("k", t); else text(t); s = rest(s)
-    } else if (match(s, /^[0-9](['.0-9A-Za-z_]|[eEpP][+-])*/)) { text(substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (match(s, /^([^"'\/]|[0-9]'[0-9A-Fa-f])+/)) { words(substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (s ~ /^"\(/ && sub(/R$/, "", plain)) { open("r"); text("R\"("); s = substr(s, 3)
     } else if (match(s, /^\/\/\/?/)) { open("c"); text(substr(s, 1, RLENGTH)); s = rest(s)
     } else if (match(s, /^\/\*/))    { open("b"); text("/*"); s = rest(s)
     } else if (match(s, /^"/))       { open("s"); text("\""); s = rest(s)

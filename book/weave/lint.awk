@@ -43,7 +43,7 @@ BEGIN {
 }
 # ---- a line of prose ---------------------------------------------------------
 function doc(s,   m, t) {
-  if (s ~ /^[ ]*%/) return
+  if (s ~ /^[ ]*%/ || !index(s, "\\")) return
   gsub(/\\%/, "", s); sub(/%.*/, "", s)
   if (match(s, "\\\\begin\\{(" stamped ")\\}", m)) { env = m[1]; at = line; ok = 0 }
   if (s ~ /\\(verifiedby|unverified)\{/) {
@@ -60,6 +60,7 @@ function doc(s,   m, t) {
   if (match(s, /\\end\{(back|answer)\}/, m)) {
     if (moved != m[1]) here("\\end{" m[1] "} without its beginning")
     moved = "" }
+  if (s !~ /\\(label|begin|bookfig|cite|[A-Za-z]*ref)/) return
   t = s
   while (match(t, /\\label\{([^}]*)\}/, m)) {
     if (m[1] in labels) here("label " m[1] " stands at " labels[m[1]] " too")
