@@ -16,7 +16,8 @@ int main() {
   // attend with the metric that was learned
   const auto g = Metric<double>::full(path.g);
   const auto O = attention(teacher.Q, teacher.K, teacher.V, g).O;
-  const double off = (O - teacher.O).cwiseAbs().maxCoeff();
+  const double off =
+      (O - teacher.O).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   std::cout << "the metric that was learned:\n" << g.dense()
             << "\nthe teacher's:\n" << teacher.g
             << "\nlargest difference of their outputs: " << off << '\n';

@@ -22,7 +22,8 @@ int main() {
   show(cue);
   std::cout << "recalled after " << found.steps << " steps:\n";
   show(found.X.row(0));
-  const double off = (found.X - R).cwiseAbs().maxCoeff();
+  const double off =
+      (found.X - R).cwiseAbs().maxCoeff<Eigen::PropagateNaN>();
   std::cout << "largest difference to what was stored: " << off << '\n';
   return off < 1e-6 ? 0 : 1;
 }

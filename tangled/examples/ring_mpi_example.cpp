@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
   const auto y = ring_attention(ring, mine(Q), mine(K), mine(V), {1, 1, rule});
 
   const auto whole = flash(Q, K, V, rule);  // on one rank
-  double here = (y.O - mine(whole.O)).cwiseAbs().maxCoeff(), most = 0;
+  const auto off = (y.O - mine(whole.O)).cwiseAbs().eval();
+  double here = off.maxCoeff<Eigen::PropagateNaN>(), most = 0;
   MPI_Reduce(&here, &most, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   if (rank == 0)
     std::cout << "the last of " << n << " outputs, on " << p

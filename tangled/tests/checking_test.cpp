@@ -83,6 +83,22 @@ BOOST_AUTO_TEST_CASE(verify_names_the_worst_entry) {
   verify(good, truth, bound);
 }
 // check that verify fails when it must
+BOOST_AUTO_TEST_CASE(nan_is_the_largest_distance) {
+  const Matrix<double> good = Matrix<double>::Constant(2, 3, 0.5);
+  for (Index k = 0; k < good.size(); ++k) {
+    Matrix<double> bad = good;
+    bad(k / 3, k % 3) = std::nan("");
+    BOOST_TEST(std::isnan(distance(bad, good)));
+    BOOST_TEST(std::isnan(distance(good, bad)));
+    BOOST_TEST(std::isnan(largest(bad)));
+    bad(k / 3, k % 3) = good(k / 3, k % 3) - 8;
+    BOOST_TEST(distance(bad, good) == 8);
+  }
+  BOOST_TEST(complaint([] { verify(worse(0, std::nan("")), 1); }) != "");
+  BOOST_TEST(worse(1, 2) == 2);
+  BOOST_TEST(worse(2, 1) == 2);
+}
+// check that verify fails when it must
 BOOST_AUTO_TEST_CASE(verify_refuses_other_shapes) {
   const Matrix<double> a = gaussian<double>(2, 3, 1), empty(0, 3);
   const auto fails = [](const auto& x, const auto& y, const auto& z) {
@@ -185,7 +201,7 @@ BOOST_AUTO_TEST_CASE(quad_runs_the_solvers) {
     const Matrix<quad> I = Matrix<quad>::Identity(n, n);
     const Matrix<quad> G = R * R.transpose() + I;
     const auto residual = [&](const Matrix<quad>& M, const quad& size) {
-      verify(to_double(M.cwiseAbs().maxCoeff()),
+      verify(largest(M),
              double(32 * n * n) * unit_roundoff<quad>() *
                  to_double(size));
     };
@@ -420,14 +436,14 @@ BOOST_AUTO_TEST_CASE(shrinking_finds_what_does_not_commute) {
   const std::string found = counterexample([] {
     const Index n = draw(1, 5);
     const Matrix<double> A = draw_matrix(n, n), B = draw_matrix(n, n);
-    verify((A * B - B * A).cwiseAbs().maxCoeff(), 0);
+    verify(largest(A * B - B * A), 0);
   });
   fact("counterexample", found.substr(0, found.find(" after")));
   BOOST_TEST(found.substr(0, 2) == "2,", found);
   const std::string again = counterexample([] {
     const Index n = draw(1, 5);
     const Matrix<double> A = draw_matrix(n, n), B = draw_matrix(n, n);
-    verify((A * B - B * A).cwiseAbs().maxCoeff(), 0);
+    verify(largest(A * B - B * A), 0);
   });
   BOOST_TEST(found.substr(0, 40) == again.substr(0, 40));  // fixed seed
 }
@@ -438,9 +454,9 @@ BOOST_AUTO_TEST_CASE(true_properties_survive) {
     const Matrix<double> A = draw_matrix(n, k), B = draw_matrix(n, k);
     const Matrix<double> C = draw_matrix(k, m), D = draw_matrix(m, 2);
     const Matrix<double> left = (A * C) * D, right = A * (C * D);
-    verify((left - right).cwiseAbs().maxCoeff(), 0);
+    verify(largest(left - right), 0);
     const Matrix<double> sum = (A + B) * C, parts = A * C + B * C;
-    verify((sum - parts).cwiseAbs().maxCoeff(), 0);
+    verify(largest(sum - parts), 0);
   }, 300);
   BOOST_TEST(record().tally[0].instances == 600);
 }

@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(distance_is_a_metric) {
     const Vector<double> r = random_weights<double>(n, seed + 400);
     const double pq = fisher_rao_distance(p, q);
     verify(std::abs(pq - fisher_rao_distance(q, p)), 0);
-    verify(std::max(0.0, fisher_rao_distance(p, r) - pq -
+    verify(worse(0, fisher_rao_distance(p, r) - pq -
                              fisher_rao_distance(q, r)), 1e-14);
   }
   const Vector<double> a{{1, 0, 0}}, b{{0, 0, 1}}, bad{{0.5, 0.6, 0}};

@@ -262,4 +262,14 @@ BOOST_AUTO_TEST_CASE(refuses_bad_cotangents) {
                         std::invalid_argument,
                         says("logZ has 2 entries, expected 3"));
 }
+BOOST_AUTO_TEST_CASE(going_back_needs_normalizers) {
+  const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), dO(3, 2);
+  Matrix<double> O(3, 2), dQ(3, 4), dK(5, 4), dV(5, 2);
+  const FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
+                            view_in<double>(V), view_out(O), nullptr, {}};
+  const FlashCotangent<double> bar{view_in<double>(dO), nullptr, view_out(dQ),
+                                   view_out(dK), view_out(dV)};
+  BOOST_CHECK_EXCEPTION(flash_backward<double>({&h, 1}, {&bar, 1}),
+                        std::invalid_argument, says("logZ of the forward"));
+}
 BOOST_AUTO_TEST_SUITE_END()

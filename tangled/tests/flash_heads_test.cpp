@@ -105,6 +105,16 @@ BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
               FlashHeads<double>{4, 2}),
         std::invalid_argument, says("flash: 4 heads on 2 of keys"));
 }
+// check heads side by side
+BOOST_AUTO_TEST_CASE(refuses_cotangents_of_other_heads) {
+  const Matrix<double> Q(3, 8), K(5, 8), V(5, 6);
+  const FlashHeads<double> many{2, 2};
+  const auto y = flash(Q, K, V, many);
+  for (const auto& [rows, cols] : {std::pair<Index, Index>{3, 5}, {2, 6}})
+    BOOST_CHECK_EXCEPTION(
+        flash_vjp(Q, K, V, y, Matrix<double>(rows, cols), many),
+        std::invalid_argument, says("expected 3x6"));
+}
 // check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(binary_patterns_within_bound) {
                          std::pow((1 + std::exp(-4.0)) / 2, double(d - 1));
     const double p = lost / tried;
     fact("lost" + std::to_string(d), p);
-    verify(std::max(0.0, p - 4 * std::sqrt(p / tried) * std::sqrt(double(M))),
+    verify(worse(0, p - 4 * std::sqrt(p / tried) * std::sqrt(double(M))),
            bound);
   }
 }
@@ -153,8 +153,8 @@ void gaussian_losses(double gamma, double beta) {
     const double mean = std::exp(-beta * r2 + beta * beta * r2 / 2) * tail;
     most += std::min(1.0, (M - 1) * (Q + mean));
   }
-  verify(std::max(0.0, least - lost), 4 * std::sqrt(least));
-  verify(std::max(0.0, lost - most), 4 * std::sqrt(most));
+  verify(worse(0, least - lost), 4 * std::sqrt(least));
+  verify(worse(0, lost - most), 4 * std::sqrt(most));
   if (beta == 1)
     fact("kept" + std::to_string(std::lround(10 * gamma)),
          1 - lost / rows, 2);

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(steps_are_summable) {
       x = y;
     }
     const quad fall = start - hopfield_energy(x, K, beta)(0);
-    verify(std::max(0.0, to_double(sum - 2 * fall)), 1e-30);
+    verify(worse(0, to_double(sum - 2 * fall)), 1e-30);
   }
 }
 // check the convergence
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(energy_is_bounded_below) {
     const quad floor = -R2 / 2 - log(quad(double(M))) / beta;
     const Matrix<quad> X = hopfield_retrieve(K, K, beta, 40).X;
     const quad least = hopfield_energy(X, K, beta).minCoeff();
-    verify(std::max(0.0, to_double(floor - least)), 1e-30);
+    verify(worse(0, to_double(floor - least)), 1e-30);
   }
 }
 // check what is remembered
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(answer_ramsauer_constant) {
     const quad R = K.rowwise().norm().maxCoeff(), off = R - quad(x.norm());
     const quad E = hopfield_energy(x, K, beta)(0) +
                    log(quad(double(M))) / beta + R * R / 2;
-    verify(std::max(0.0, to_double(off * off / 2 - E)), 1e-30);
+    verify(worse(0, to_double(off * off / 2 - E)), 1e-30);
   }
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(descent_of_twenty_thousand_steps) {
     const Vector<quad> F = hopfield_energy(Y, K, beta);
     for (Index i = 0; i < X.rows(); ++i) {
       const quad half = (Y.row(i) - X.row(i)).squaredNorm() / 2;
-      verify(std::max(0.0, to_double(half - (E(i) - F(i)))), 1e-30);
+      verify(worse(0, to_double(half - (E(i) - F(i)))), 1e-30);
       const quad x = X.row(i).squaredNorm() / 2;
       const quad y = Y.row(i).squaredNorm() / 2;
       rises += beta * (F(i) - y) + y > beta * (E(i) - x) + x;

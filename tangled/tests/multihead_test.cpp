@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(future_is_not_seen) {
   for (Index t = 1; t < 7; ++t) {
     Matrix<double> Z = X;
     Z.bottomRows(7 - t) = 1e6 * gaussian<double>(7 - t, 6, 9);
-    verify((attend(m, Z, Z, B) - Y).topRows(t).cwiseAbs().maxCoeff(), 0);
+    verify(largest((attend(m, Z, Z, B) - Y).topRows(t)), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(last_queries_see_the_cache) {
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
   const Matrix<double> Y =
       attend(m, X, X.topRows(2), causal_bias<double>(5, 2));
   for (Index i = 0; i < 3; ++i)
-    verify((Y.row(i) - m.b_O.transpose()).cwiseAbs().maxCoeff(), 0);
+    verify(largest(Y.row(i) - m.b_O.transpose()), 0);
   BOOST_TEST(!Y.hasNaN());
   verify((attend(m, X, X.topRows(0)).rowwise() - m.b_O.transpose()).norm(),
          0);
@@ -459,7 +459,7 @@ BOOST_AUTO_TEST_CASE(form_is_no_metric) {
   fact("share", anti.norm() / M.norm());
   refute(-v(0), 0.1);                 // not positive
   refute(anti.norm() / M.norm(), 0.6);  // not symmetric
-  const double zero = v.segment(16, 32).cwiseAbs().maxCoeff();
+  const double zero = largest(v.segment(16, 32));
   verify(zero, 1e-13 * v(63));        // rank 32 of 64
 }
 // check the answer about signatures

@@ -88,6 +88,11 @@ double distance(const X& x, const Y& y) {
   return to_double(quad(abs(quad(x) - quad(y))));
 }
 // take the distance of two numbers in quad
+/// The larger of two errors, NaN if either is.
+inline double worse(double a, double b) {
+  return std::isnan(a) || b <= a ? a : b;
+}
+
 template <class X, class Y>
 double distance(const Eigen::MatrixBase<X>& x,
                 const Eigen::MatrixBase<Y>& y) {
@@ -97,11 +102,14 @@ double distance(const Eigen::MatrixBase<X>& x,
   const auto& b = y.eval();
   double worst = 0;
   for (Index i = 0; i < a.rows(); ++i)
-    for (Index j = 0; j < a.cols(); ++j) {
-      const double e = distance(a(i, j), b(i, j));
-      if (!(e <= worst)) worst = e;
-    }
+    for (Index j = 0; j < a.cols(); ++j)
+      worst = worse(worst, distance(a(i, j), b(i, j)));
   return worst;
+}
+
+/// The distance of a matrix from zero.
+template <class X> double largest(const Eigen::MatrixBase<X>& x) {
+  return distance(x, Matrix<double>::Zero(x.rows(), x.cols()));
 }
 // verify a matrix entry by entry
 /// Componentwise |computed - truth| <= bound; the worst entry is reported.
