@@ -87,9 +87,15 @@ BOOST_AUTO_TEST_CASE(grouped_causal_heads_of_the_equations) {
 BOOST_AUTO_TEST_CASE(one_head_is_plain) {
   const auto Q = gaussian<float>(3, 4, 1), K = gaussian<float>(5, 4, 2);
   const auto V = gaussian<float>(5, 2, 3);
-  verify(distance(flash(Q, K, V, FlashHeads<float>{1, 1}).O,
-                  flash(Q, K, V).O), 0);
+  const FlashHeads<float> one{1, 1};
+  const auto y = flash(Q, K, V, one);
+  verify(distance(y.O, flash(Q, K, V).O), 0);
+  const auto g = flash_vjp(Q, K, V, y, gaussian<float>(3, 2, 4), one);
+  BOOST_TEST(shape(g.Q) == shape(Q));
+  BOOST_TEST(shape(g.K) == shape(K));
+  BOOST_TEST(shape(g.V) == shape(V));
 }
+// check heads side by side
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
   BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
