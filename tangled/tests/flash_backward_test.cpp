@@ -241,6 +241,19 @@ BOOST_AUTO_TEST_CASE(keys_out_of_sight_stay_clean) {
   check_keys_out_of_sight<double>();
 }
 // check the edges going back
+BOOST_AUTO_TEST_CASE(nan_stays_below_the_diagonal) {
+  const Index n = lanes<float>, keys = 2 * n;
+  Matrix<float> Q = gaussian<float>(n + 1, 3, 1);
+  Q(3, 1) = float(NaN);
+  const auto K = gaussian<float>(keys, 3, 2), V = gaussian<float>(keys, 2, 3);
+  const auto dO = gaussian<float>(n + 1, 2, 4);
+  auto rule = causal<float>();
+  rule.key_block = 4, rule.groups = 1, rule.offset = 0;
+  const auto g = flash_vjp(Q, K, V, flash(Q, K, V, rule), dO, rule);
+  BOOST_TEST((g.K.bottomRows(keys - 4).allFinite() &&
+              g.V.bottomRows(keys - 4).allFinite()));
+}
+// check the edges going back
 BOOST_AUTO_TEST_CASE(property_of_all_gradients) {
   for_all([] {
     check_backward(random_case<double>(std::uint64_t(draw(1, 1000000000))));
