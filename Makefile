@@ -62,8 +62,10 @@ LIBS_bench    := -lbenchmark_main -lbenchmark -lpthread -ldl -Wl,--as-needed \
                  $(if $(wildcard /usr/include/dnnl.hpp),-ldnnl)
 W             := book/weave
 
+# A chapter is NN-name.nw and, if there is one, NN-name-checks.nw, for volume two.
 NW       := $(sort $(wildcard chapters/[0-9]*.nw))
-CHAPTERS := $(NW:chapters/%.nw=%)
+CHAPTERS := $(patsubst chapters/%.nw,%,$(filter-out %-checks.nw,$(NW)))
+of        = chapters/$1.nw $(filter chapters/$1-checks.nw,$(NW))
 
 # One quiet line a step, with the time since make began; V=1 shows commands.
 START := $(shell echo $$EPOCHSECONDS)
@@ -72,15 +74,16 @@ say    = @printf '%4ds  %-8s %s\n' $$((EPOCHSECONDS - $(START))) "$(1)" "$(2)"
 made   = @printf '%4ds  made     %s\n' $$((EPOCHSECONDS - $(START))) "$(1)"
 
 # ------------------------------------------------------------------ tangle --
+$(foreach c,$(CHAPTERS),$(eval build/mk/$c.mk build/tangle/$c.stamp: $(call of,$c)))
 build/mk/%.mk: chapters/%.nw $W/lint $W/lint.awk $W/roots | build/mk
-	$Q$W/lint $(if $(DRAFT),--draft) $<
-	$Q$W/roots $< > $@
+	$Q$W/lint $(if $(DRAFT),--draft) $(call of,$*)
+	$Q$W/roots $(call of,$*) > $@
 ifeq ($(filter clean help chapter install,$(MAKECMDGOALS)),)
 include $(CHAPTERS:%=build/mk/%.mk)
 endif
 build/tangle/%.stamp: chapters/%.nw build/mk/%.mk $W/tangle $W/names.awk | build/tangle
 	$(call say,tangle,$<)
-	$Q$W/tangle $< tangled build/src $(ROOTS_$*)
+	$Q$W/tangle "$(call of,$*)" tangled build/src $(ROOTS_$*)
 	@touch $@
 ROOTS   := $(foreach c,$(CHAPTERS),$(ROOTS_$c))
 HEADERS := $(filter include/%.hpp,$(ROOTS))
@@ -95,7 +98,7 @@ tangle: | build/tangle
 	$Q$(MAKE) --no-print-directory $(CHAPTERS:%=build/tangle/%.stamp)
 	$Q$(if $(HEADERS),$W/umbrella tangled $(HEADERS))
 	$Q$W/tangled-check --prune tangled $(ROOTS) $(UMBRELLA)
-	$(call made,tangled/ from $(words $(NW)) chapters)
+	$(call made,tangled/ from $(words $(CHAPTERS)) chapters)
 
 # ----------------------------------------------------------------- compile --
 # Programs named *_mpi_* are compiled and linked as mpicxx says.  Where there is

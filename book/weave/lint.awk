@@ -7,21 +7,26 @@ BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
   folders = "^\\[\\[(include/attn|examples|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp|py)\\]\\]$"
 }
-/^@file /        { unmoved(); file = substr($0, 7); line = 1; nfile++; env = "" ; next }
+# chapter: what the two files of a chapter have in common; a chunk's code may be in both
+/^@file /        { unmoved(); file = substr($0, 7); line = 1; nfile++; env = ""
+                   chapter = file; sub(/(-checks)?\.nw$/, "", chapter); next }
 /^@begin code/   { code = 1; len = 0; cols = 0; begun = line; next }
 /^@end code/     { code = 0
                    if (len > 25) complain(file, begun, "chunk of " len " lines; 25 is the most a reader can hold")
                    next }
 /^@begin docs/   { words = 0; next }
 /^@defn /        { chunk = substr($0, 7); top = 1
-                   if (!((file, chunk) in defined)) { defined[file, chunk] = line; home[chunk] = home[chunk] " " file }
-                   if (chunk ~ /^\[\[/) { used[file, chunk] = 1
+                   if (!((chapter, chunk) in defined)) { defined[chapter, chunk] = file ":" line; home[chunk] = home[chunk] " " chapter }
+                   if (file ~ /-checks\.nw$/) aside[chapter, chunk] = file ":" line
+                   if (chunk ~ /^\[\[/) { used[chapter, chunk] = 1
                      if (chunk !~ folders) here("root " chunk " is outside include/attn, examples, tests, bench, figures") }
                    else if (length(chunk) < 8 || chunk ~ /[0-9]$/ || chunk ~ /^(misc|stuff|other|helpers?)/)
                      here("chunk name <<" chunk ">> says too little")
                    if (!words) here("chunk <<" chunk ">> has no sentence before it")
                    next }
-/^@use /         { u = substr($0, 6); used[file, u] = 1; if (!((file, u) in useline)) useline[file, u] = line
+/^@use /         { u = substr($0, 6); if (!code) next
+                   used[chapter, u] = 1; if (!((chapter, u) in useline)) useline[chapter, u] = file ":" line
+                   parts[chapter, chunk] = parts[chapter, chunk] SUBSEP u
                    alone = (text ~ /^ *$/); if (!alone) here("chunk use <<" u ">> shares its line with code")
                    usedhere = 1; cols += length(u) + 4; next }
 /^@text / || /^@text$/ {
@@ -66,7 +71,7 @@ function doc(s,   m, t) {
     if (m[1] in labels) here("label " m[1] " stands at " labels[m[1]] " too")
     t = substr(t, RSTART + RLENGTH) }
   collect(s, "\\\\label\\{([^}]*)\\}", labels)
-  collect(s, "\\\\[cC]?(ref|pageref|eqref|cref|Cref|crefrange|autoref|nameref|begin\\{answer\\})\\{([^}]*)\\}", refs)
+  collect(s, "\\\\[cC]?(ref|pageref|eqref|cref|Cref|crefrange|autoref|nameref|checksof|begin\\{answer\\})\\{([^}]*)\\}", refs)
   collect(s, "\\\\cite[a-z]*\\*?(\\[[^]]*\\])*\\{([^}]*)\\}", cites)
   collect(s, "\\\\bookfig(\\[[a-z]*\\])?\\{([^}]*)\\}", figs)
 }
@@ -80,15 +85,24 @@ function collect(s, re, into,   m, k, n, part) {
 END {
   unmoved()
   for (fc in defined) { split(fc, p, SUBSEP)
-    if (!(fc in used)) complain(p[1], defined[fc], "chunk <<" p[2] ">> is defined and never used") }
+    if (!(fc in used)) at_place(defined[fc], "chunk <<" p[2] ">> is defined and never used")
+    if (p[2] ~ /^\[\[include\//) library(p[1], p[2]) }
   for (fc in useline) { split(fc, p, SUBSEP)
-    if (!(fc in defined)) complain(p[1], useline[fc], "undefined chunk <<" p[2] ">> (two less-than signs in code are written @<<)") }
+    if (!(fc in defined)) at_place(useline[fc], "undefined chunk <<" p[2] ">> (two less-than signs in code are written @<<)") }
   if (book) whole_book()
   exit bad
 }
+function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2], what) }
+# what users include is printed where it is derived, in volume one
+function library(c, name,   n, u, i) {
+  if ((c, name) in reached) return
+  reached[c, name] = 1
+  if ((c, name) in aside) at_place(aside[c, name], "<<" name ">> is the library's; it belongs in " c ".nw")
+  n = split(parts[c, name], u, SUBSEP)
+  for (i = 2; i <= n; i++) library(c, u[i]) }
 function whole_book(   c, l, i, n, f, m, key, t) {
   for (c in home) if (split(home[c], f, " ") > 1 && f[1] != f[2])
-    complain(f[2], defined[f[2], c], "chunk <<" c ">> is also defined in " f[1])
+    at_place(defined[f[2], c], "chunk <<" c ">> is also defined in " f[1] ".nw")
   n = split(frame, f, " ")
   for (i = 1; i <= n; i++) { file = f[i]; line = 0; while ((getline t < f[i]) > 0) { line++; doc(t) } }
   for (l in labels) if (!(l in refs) && labels[l] !~ /^book\// && l !~ /^fig:/) {

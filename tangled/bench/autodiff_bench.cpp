@@ -1,4 +1,4 @@
-// bench/autodiff_bench.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// bench/autodiff_bench.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "attn/autodiff.hpp"
 #include "attn/quad.hpp"
 #include "attn/random.hpp"
@@ -27,7 +27,6 @@ static void hand(benchmark::State& state) {
 }
 BENCHMARK(function)->Name("autodiff/function")->Unit(benchmark::kMicrosecond);
 BENCHMARK(hand)->Name("autodiff/hand")->Unit(benchmark::kMicrosecond);
-// measure the cost of derivatives
 static void forward(benchmark::State& state) {
   using D = Dual<double>;
   const Inputs x;
@@ -52,7 +51,6 @@ BENCHMARK(reverse<double>)->Name("autodiff/reverse")->Unit(
     benchmark::kMicrosecond);
 BENCHMARK(reverse<quad>)->Name("autodiff/reverse_quad")->Unit(
     benchmark::kMicrosecond);
-// measure the cost of derivatives
 static void referee(benchmark::State& state) {
   using Direction = Eigen::Matrix<double, 8, 1>;
   using A = Eigen::AutoDiffScalar<Direction>;
@@ -73,6 +71,7 @@ static void referee(benchmark::State& state) {
                 seed(x.V, first, 256), seed(x.W, first, 384)));
 }
 BENCHMARK(referee)->Name("autodiff/referee")->Unit(benchmark::kMicrosecond);
+
 // measure the cost of quad
 template <class S>
 static void product(benchmark::State& state) {

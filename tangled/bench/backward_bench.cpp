@@ -1,4 +1,4 @@
-// bench/backward_bench.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// bench/backward_bench.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "attn/backward.hpp"
 #include "attn/random.hpp"
 #include <benchmark/benchmark.h>
@@ -22,6 +22,7 @@ static AttentionParts<double> direction() {
   u.V = gaussian<double>(512, 64, 7);
   return u;
 }
+
 // time each pass
 static void forward(benchmark::State& state) {
   for (auto _ : state)
@@ -43,13 +44,11 @@ static void hvp(benchmark::State& state) {
     benchmark::DoNotOptimize(
         attention_hvp(problem(), u, cotangent()).Q.sum());
 }
-// time each pass
 static void lower(benchmark::State& state, auto f) {
   const Matrix<double> A = gibbs(gaussian<double>(512, 512, 1));
   const Matrix<double> X = gaussian<double>(512, 512, 2);
   for (auto _ : state) benchmark::DoNotOptimize(f(A, X).sum());
 }
-// time each pass
 static void gauge(benchmark::State& state) {
   lower(state, [](const auto& A, const auto& X) {
     return fisher_lower(A, X);

@@ -1,4 +1,4 @@
-// bench/bilinear_bench.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// bench/bilinear_bench.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include <string>
 
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-// bench/einsum_bench.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// bench/einsum_bench.cpp: tangled from chapters/90-equations-checks.nw; edit that file, not this one.
 #include <benchmark/benchmark.h>
 
 #include "attn/einsum.hpp"
@@ -14,6 +14,7 @@ struct Problem {
         K(gaussian<double>(n, square ? n : 64, 2)),
         g(gaussian<double>(square ? n : 64, square ? n : 64, 3)) {}
 };
+
 // time the score
 template <bool square>
 void score_eq(benchmark::State& state) {
@@ -30,7 +31,6 @@ void score_eigen(benchmark::State& state) {
     benchmark::DoNotOptimize(S.data());
   }
 }
-// time the score
 template <bool square>
 void score_into(benchmark::State& state) {
   const Problem p(state.range(0), square);
@@ -49,6 +49,7 @@ void score_noalias(benchmark::State& state) {
     benchmark::DoNotOptimize(S.data());
   }
 }
+
 // register the timings of the score
 const bool registered = [] {
   const auto add = [](const char* name, void (*run)(benchmark::State&)) {

@@ -1,4 +1,4 @@
-// bench/flash_bench.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// bench/flash_bench.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -fopenmp
 #include "flash_probe.hpp"
 #include "attn/linear.hpp"
@@ -17,6 +17,7 @@ Matrix<T> naive(const Problem<T>& p, bool causal) {
   S.array().colwise() /= S.rowwise().sum().array().eval();
   return S * p.V;
 }
+
 // attend in blocks of products
 template <class T>
 Matrix<T> blocked(const Problem<T>& p, bool causal) {
@@ -32,6 +33,7 @@ Matrix<T> blocked(const Problem<T>& p, bool causal) {
       auto s = S.topLeftCorner(nq, nk);
       s.noalias() = scale * p.Q.middleRows(q, nq) *
                     p.K.middleRows(j, nk).transpose();
+
       // merge one block of products
       if (causal)
         for (Index i = std::max<Index>(0, j - q); i < nq; ++i)
@@ -49,6 +51,7 @@ Matrix<T> blocked(const Problem<T>& p, bool causal) {
   }
   return O;
 }
+
 // time both directions
 /// Heads, queries, features; pairs that meet; the rule.
 template <class T>
@@ -61,7 +64,6 @@ template <class T>
 Size<T> size(Index H, Index n, Index d, bool causal) {
   return {H, n, d, pairs(double(n), causal), masked<T>(causal)};
 }
-// time both directions
 template <class T>
 void forward(benchmark::State& state, const Size<T>& s) {
   Ours<T> x(s.H, s.n, s.d, s.rule);
@@ -82,6 +84,7 @@ void user(benchmark::State& state, Index n, bool causal) {
     O = f(p, c);
   });
 }
+
 // time the exponential and the peak
 static void exponentials(benchmark::State& state) {
   double gexps = 0, ceiling = 0;
@@ -94,13 +97,13 @@ static void exponentials(benchmark::State& state) {
   state.counters["gexps"] = Counter(gexps, Counter::kAvgIterations);
   state.counters["ceiling"] = Counter(ceiling, Counter::kAvgIterations);
 }
-// time the exponential and the peak
 static void peaks(benchmark::State& state) {
   double F = 0;
   for (auto _ : state) F += 1e-9 * peak<float>();
   state.counters["gflops"] =
       benchmark::Counter(F, benchmark::Counter::kAvgIterations);
 }
+
 // time decoding against reading
 static void decoding(benchmark::State& state, bool only_read) {
   const Index n = 1 << 19, d = 64;
@@ -118,7 +121,6 @@ static void decoding(benchmark::State& state, bool only_read) {
   state.counters["ms"] =
       benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
 }
-// time decoding against reading
 static void keys(benchmark::State& state, bool at_once) {
   const Index n = 1 << 19, d = 64;
   const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
@@ -131,6 +133,7 @@ static void keys(benchmark::State& state, bool at_once) {
     keep(s.data());
   });
 }
+
 // time products by other tiles
 template <int rows, bool singly>
 void tiles(benchmark::State& state) {
@@ -157,6 +160,7 @@ void tiles(benchmark::State& state) {
     }
   });
 }
+
 // time what is not the kernel
 static void linear(benchmark::State& state) {
   const Index n = 16384, d = 64;
@@ -177,6 +181,7 @@ void transposition(benchmark::State& state) {
       else table<float>(x) = Q.transpose();
   });
 }
+
 // time threads by the clock on the wall
 static void threads(benchmark::State& state, int count) {
   const Index n = 2048, d = 64, H = 8;
@@ -194,6 +199,7 @@ static void threads(benchmark::State& state, int count) {
   state.counters["ms"] =
       benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
 }
+
 // register the benchmarks of attention
 template <class F>
 void add(const std::string& name, F f) {
@@ -213,6 +219,7 @@ static const int registered = [] {
       add("naive/" + s, [=](auto& t) { user<naive<float>>(t, n, c); });
       add("blocked/" + s, [=](auto& t) { user<blocked<float>>(t, n, c); });
     }
+
   // register other sizes
   for (const Index n : {2048, 4096})
     add("d128/" + std::to_string(n),
@@ -233,6 +240,7 @@ static const int registered = [] {
       s.rule.left = 511;
       forward<float>(t, s);
     });
+
   // register other tiles
   for (const Index b : {32, 64, 128, 512})
     add("block/" + std::to_string(b), [=](auto& t) {
@@ -248,6 +256,7 @@ static const int registered = [] {
     });
   add("transpose/squares", transposition<true>);
   add("transpose/singly", transposition<false>);
+
   // register the limits
   for (const int k : {1, 2})
     add("threads/" + std::to_string(k), [=](auto& t) { threads(t, k); });

@@ -1,4 +1,4 @@
-// bench/flash_peak.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// bench/flash_peak.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/flash.hpp"
 #include "attn/random.hpp"
@@ -30,7 +30,6 @@ template <class T>
   for (auto& y : c) keep(&y);
   return 2.0 * rounds * tile_rows * lanes<T> / seconds;
 }
-// measure what the processor can do
 /// Exponentials per second, with maximum, sum and store.
 [[gnu::noinline]] inline double exp_rate() {
   std::vector<Lane<float>> s(128, Lane<float>::LinSpaced(-20, 0));
@@ -52,6 +51,7 @@ template <class T>
   keep(&sum);
   return 4.0 * double(x.size()) / (thread_seconds() - start);
 }
+
 // pose the problem to contestants
 template <class T>
 struct Problem {
@@ -62,6 +62,7 @@ struct Problem {
         V(gaussian<T>(n, d, seed + 2)), dO(gaussian<T>(n, d, seed + 3)),
         O(n, d), dQ(n, d), dK(n, d), dV(n, d), logZ(n) {}
 };
+
 // time the kernel
 template <class T>
 struct Ours {

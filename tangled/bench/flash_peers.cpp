@@ -1,4 +1,4 @@
-// bench/flash_peers.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// bench/flash_peers.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -fopenmp
 #include "flash_probe.hpp"
 #include <dlfcn.h>
@@ -25,7 +25,6 @@ static Cblas cblas = [] {
   void* lib = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
   return lib ? reinterpret_cast<Cblas>(dlsym(lib, "cblas_sgemm")) : nullptr;
 }();
-// find the products of other libraries
 static void openblas(bool t, Index m, Index n, Index k, float alpha,
                      const float* A, Index lda, const float* B, Index ldb,
                      float beta, float* C, Index ldc) {
@@ -41,6 +40,7 @@ static void onednn(bool t, Index m, Index n, Index k, float alpha,
              ldc);
 }
 #endif
+
 // attend with whole matrices
 static float largest(const float* row, Index n, float m) {
   if (n == 0) return m;
@@ -53,7 +53,6 @@ static float largest(const float* row, Index n, float m) {
   for (Index j = n; j < width; ++j) row[j] = 0;
   return Eigen::Map<Eigen::ArrayXf>(row, n).sum();
 }
-// attend with whole matrices
 template <Gemm gemm>
 void whole(const Problem<float>& p, bool causal, Matrix<float>& O) {
   const Index n = p.Q.rows(), d = p.Q.cols();
@@ -70,6 +69,7 @@ void whole(const Problem<float>& p, bool causal, Matrix<float>& O) {
   gemm(false, n, d, n, 1, S.data(), n, p.V.data(), d, 0, O.data(), d);
   O.array().colwise() /= l.array();
 }
+
 // attend in blocks of another product
 template <Gemm gemm>
 void blocks(const Problem<float>& p, bool causal, Matrix<float>& O) {
@@ -85,6 +85,7 @@ void blocks(const Problem<float>& p, bool causal, Matrix<float>& O) {
       gemm(true, nq, nk, d, factor, p.Q.data() + q * d, d,
            p.K.data() + j * d, d, 0, S.data(), keys);
       for (Index i = 0; i < nq; ++i)
+
         // merge one row of a block
         {
           const Index seen = causal ? std::clamp<Index>(q + i + 1 - j, 0, nk) : nk;
@@ -101,6 +102,7 @@ void blocks(const Problem<float>& p, bool causal, Matrix<float>& O) {
     O.middleRows(q, nq).array().colwise() /= l.array();
   }
 }
+
 // attend with the primitives of oneDNN
 #if __has_include(<dnnl.hpp>)
 static dnnl::memory::desc layout(Index n, Index m, bool transposed = false) {
@@ -119,7 +121,6 @@ static auto softmax_of(const dnnl::engine& cpu, Index n) {
 #endif
 }
 #endif
-// attend with the primitives of oneDNN
 #if __has_include(<dnnl.hpp>)
 static auto product_of(const dnnl::engine& cpu, const dnnl::memory::desc& a,
                        const dnnl::memory::desc& b,
@@ -131,7 +132,6 @@ static auto product_of(const dnnl::engine& cpu, const dnnl::memory::desc& a,
 #endif
 }
 #endif
-// attend with the primitives of oneDNN
 #if __has_include(<dnnl.hpp>)
 static void primitives(const Problem<float>& p, bool, Matrix<float>& O) {
   using dnnl::memory;
@@ -148,6 +148,7 @@ static void primitives(const Problem<float>& p, bool, Matrix<float>& O) {
   auto s = at(layout(n, n), S.data()), o = at(rows, O.data());
   const auto q = at(rows, Q.data()), k = at(keys, p.K.data());
   const auto v = at(rows, p.V.data());
+
   // run the three primitives
   dnnl::matmul(product_of(cpu, rows, keys, layout(n, n)))
       .execute(stream, {{DNNL_ARG_SRC, q}, {DNNL_ARG_WEIGHTS, k},
@@ -160,6 +161,7 @@ static void primitives(const Problem<float>& p, bool, Matrix<float>& O) {
   stream.wait();
 }
 #endif
+
 // register the peers that are found
 static void kernel(const Problem<float>& p, bool causal, Matrix<float>& O) {
   FlashRule<float> rule;
@@ -178,7 +180,6 @@ static void enter(const std::string& name, Contestant f, bool masks = true) {
              (c ? "/causal" : "/full")).c_str(),
             [=](auto& t) { peer(t, 8, n, c, f); });
 }
-// register the peers that are found
 static const int registered = [] {
   omp_set_num_threads(1);
   keep_memory();

@@ -1,4 +1,4 @@
-# bench/flash_peers.py: tangled from chapters/09-flash.nw; edit that file, not this one.
+# bench/flash_peers.py: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 import ctypes, json, os, sys, time
 
 best = {

@@ -1,4 +1,4 @@
-// bench/flash_probe.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// bench/flash_probe.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #pragma once
 #include "flash_peak.hpp"
 #include <benchmark/benchmark.h>
@@ -29,6 +29,7 @@ inline void keep_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
+
 // time a peer
 template <class A, class B>
 bool near(const A& a, const B& b) {

@@ -1,4 +1,4 @@
-// bench/flash_shared.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// bench/flash_shared.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "flash_peak.hpp"
 
 // lend the kernel to other languages

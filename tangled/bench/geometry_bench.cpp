@@ -1,4 +1,4 @@
-// bench/geometry_bench.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// bench/geometry_bench.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 // include what the measurement needs
 #include "attn/fisher.hpp"
 #include "attn/random.hpp"

@@ -1,4 +1,4 @@
-// bench/gibbs_bench.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// bench/gibbs_bench.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "attn/gibbs.hpp"
 #include "attn/random.hpp"
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-// bench/hopfield_bench.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// bench/hopfield_bench.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "attn/attention.hpp"
 #include "attn/hopfield.hpp"
 #include "attn/random.hpp"
@@ -13,7 +13,6 @@ static const Matrix<float>& memory(Index M, Index d) {
   if (K.size() == 0) K = gaussian<float>(M, d, 1);
   return K;
 }
-// probe a memory of real size
 static void probe(benchmark::State& state, double most, float T) {
   const Matrix<float>& K = memory(Index(most), state.range(0));
   const Matrix<float> Q = K.topRows(64);

@@ -1,4 +1,4 @@
-// bench/kernel_bench.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// bench/kernel_bench.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "attn/attention.hpp"
 #include "attn/linear.hpp"
 #include "attn/random.hpp"
@@ -32,7 +32,6 @@ void timed(benchmark::State& state, Way way) {
   const Inputs x(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(attend(way, x));
 }
-// time exact and linear attention
 double seconds(Way way, const Inputs& x) {
   using clock = std::chrono::steady_clock;
   double best = 1e9;
@@ -49,7 +48,6 @@ double exponent(Way way, Index n) {
   const double a = seconds(way, Inputs(n)), b = seconds(way, Inputs(4 * n));
   return std::log2(b / a) / 2;
 }
-// time exact and linear attention
 /// Length at which exact and linear attention take the same time,
 /// interpolated between powers of two.
 double crossover() {
@@ -72,7 +70,6 @@ void fit(benchmark::State& state) {
     state.counters["crossover"] = crossover();
   }
 }
-// time exact and linear attention
 const bool registered = [] {
   const auto add = [](const char* name, Way way) {
     benchmark::RegisterBenchmark(name, timed, way)->Arg(64)->Arg(4096);

@@ -1,4 +1,4 @@
-// bench/multihead_bench.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// bench/multihead_bench.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "attn/multihead.hpp"
 #include <benchmark/benchmark.h>
 using namespace attn;
@@ -23,6 +23,7 @@ static void per_head(benchmark::State& state) {
             view<up, up>(X), w));
 }
 BENCHMARK(per_head)->Name("multihead/per_head");
+
 // time the passes of all heads
 static void forward(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(attend(many, X));

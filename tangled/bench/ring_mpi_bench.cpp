@@ -1,4 +1,4 @@
-// bench/ring_mpi_bench.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// bench/ring_mpi_bench.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "attn/random.hpp"
 #include "attn/ring.hpp"
 #include "attn/ring_cost.hpp"
@@ -34,6 +34,7 @@ void attend(MPI_Comm comm, int rank, int what, int p, long n) {
   benchmark::DoNotOptimize(y.O.data());
   waited = traffic.waited;
 }
+
 // serve the benchmarks
 struct Command { int what = 0, ranks = 0; long size = 0; };
 
@@ -47,7 +48,6 @@ MPI_Comm group(int p) {
   }
   return at->second;
 }
-// serve the benchmarks
 /// Seconds between two barriers of the ranks that take part.
 double act(const Command& c) {
   int rank;
@@ -61,7 +61,6 @@ double act(const Command& c) {
   MPI_Barrier(comm);
   return MPI_Wtime() - start;
 }
-// serve the benchmarks
 double order(Command c) {
   for (int r = 1; r < 4; ++r)
     MPI_Send(&c, int(sizeof c), MPI_BYTE, r, 7, MPI_COMM_WORLD);
@@ -79,6 +78,7 @@ void serve() {
     act(c);
   }
 }
+
 // keep a crew of ranks
 struct Crew {
   Crew() {
@@ -96,6 +96,7 @@ struct Crew {
   }
 };
 const Crew crew;
+
 // measure the constants of the model
 double fastest(const Command& c, int times) {
   double best = 1e9, waited_then = 0;
@@ -112,7 +113,6 @@ struct Constants {
   Network net{round, double(1 << 20) / (large - round)};
   double tile = fastest({2, 1, 1024}, 10);  // 1024 x 1024 pairs
 };
-// measure the constants of the model
 const Constants& constants() {
   static const Constants measured;
   return measured;
@@ -128,6 +128,7 @@ double predicted(int what, int p, double n) {
   };
   return ring_time(p, work, k.net.seconds(m * 128 * 4)).total;
 }
+
 // time the ring
 void latency(benchmark::State& state) {
   for (auto _ : state) order({1, 2, 8});  // a hundred round trips
@@ -149,7 +150,6 @@ void ring(benchmark::State& state, int what) {
   state.counters["waited"] = 1e6 * waited;
   state.counters["predicted"] = 1e3 * predicted(what, p, 4096);
 }
-// time the ring
 BENCHMARK(latency)->Name("ring/latency");
 BENCHMARK(bandwidth)->Name("ring/bandwidth");
 BENCHMARK(tile)->Name("ring/tile");

@@ -1,4 +1,4 @@
-// bench/variants_bench.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// bench/variants_bench.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "attn/modifiers.hpp"
 #include "attn/random.hpp"
 #include <benchmark/benchmark.h>

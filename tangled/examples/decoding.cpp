@@ -1,4 +1,4 @@
-// examples/decoding.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// examples/decoding.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 // Decoding with a cache: six positions are read in one piece, then one
 // at a time; each query meets the last four keys only.
 #include "attn/cache.hpp"

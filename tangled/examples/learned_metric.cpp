@@ -1,4 +1,4 @@
-// examples/learned_metric.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// examples/learned_metric.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 // Attention with a learned metric: a teacher attends with a metric that
 // we do not see; from its inputs and outputs we descend to it.
 #include "attn/attention.hpp"
@@ -13,6 +13,7 @@ int main() {
   for (std::size_t k = 0; k < path.loss.size(); ++k)
     std::cout << k << "     " << path.loss[k] << "  "
               << path.distance[k] << '\n';
+
   // attend with the metric that was learned
   const auto g = Metric<double>::full(path.g);
   const auto O = attention(teacher.Q, teacher.K, teacher.V, g).O;

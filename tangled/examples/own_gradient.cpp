@@ -1,4 +1,4 @@
-// examples/own_gradient.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// examples/own_gradient.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 // Verify a gradient of your own: the first one here is right, the
 // second forgets the factor 1/sqrt(d) that the scores carry.
 #include "attn/attention.hpp"
@@ -7,6 +7,7 @@
 #include <iostream>
 
 using namespace attn;
+
 // write a gradient by hand
 AttentionParts<double> mine(const AttentionInputs<double>& x,
                             const Matrix<double>& dO, double scale) {

@@ -1,4 +1,4 @@
-// examples/recall.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// examples/recall.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 // Store and recall patterns: a modern Hopfield network keeps five
 // letters and is shown one of them, half of it lost, half damaged.
 #include "attn/glyphs.hpp"
@@ -6,6 +6,7 @@
 #include <iostream>
 
 using namespace attn;
+
 // show a letter on the screen
 void show(const RowVector<double>& x) {
   for (Index row = 0; row < 16; ++row, std::cout << '\n')

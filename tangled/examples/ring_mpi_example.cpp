@@ -1,4 +1,4 @@
-// examples/ring_mpi_example.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// examples/ring_mpi_example.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 // Causal attention of a sequence spread over ranks, compared with one rank's.
 #include "attn/random.hpp"
 #include "attn/ring.hpp"
@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const Index n = 1000, d = 64;
+
   // attend to shards and compare with the whole
   const Shards shards = zigzag(n, p);  // the positions of each rank
   const auto mine = [&](const auto& m) { return part_of(m, shards, rank); };

@@ -1,4 +1,4 @@
-// figures/backward_flow.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// figures/backward_flow.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "attn/backward.hpp"
 #include "attn/random.hpp"
 #include <iostream>

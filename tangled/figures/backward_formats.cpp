@@ -1,4 +1,4 @@
-// figures/backward_formats.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// figures/backward_formats.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "hundred.hpp"
 #include "attn/verify_gradients.hpp"
 #include "attn/random.hpp"
@@ -21,7 +21,6 @@ double off(const Matrix<S>& computed, const Matrix<big>& truth) {
   return to_double(big(d.cwiseAbs().maxCoeff() / most)) /
          unit_roundoff<S>();
 }
-// measure one format in units of roundoff
 template <class S>
 void measure(const char* name, int bits) {
   double worst[5] = {};

@@ -1,4 +1,4 @@
-// figures/backward_gauge.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// figures/backward_gauge.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "attn/thermodynamics.hpp"
 #include "attn/verify_gradients.hpp"
 #include "attn/random.hpp"

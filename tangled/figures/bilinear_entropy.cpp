@@ -1,4 +1,4 @@
-// figures/bilinear_entropy.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// figures/bilinear_entropy.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include <cmath>
 #include <iostream>
 

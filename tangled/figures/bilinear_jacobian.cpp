@@ -1,4 +1,4 @@
-// figures/bilinear_jacobian.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// figures/bilinear_jacobian.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -14,6 +14,7 @@ int main() {
     std::cout << d;
     for (const bool scaled : {false, true}) {
       std::vector<double> size;
+
       // collect Jacobian norms of fresh layers
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const auto g = scaled ? Metric<double>::scaled(d)

@@ -1,4 +1,4 @@
-// figures/bilinear_metrics.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// figures/bilinear_metrics.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include <array>
 #include <cmath>
 #include <iostream>
@@ -8,6 +8,7 @@
 #include "attn/attention.hpp"
 
 using attn::Matrix, attn::Index;
+
 // describe one panel of the picture
 const Matrix<double> query{{0.9, -0.25}};
 const Matrix<double> keys{{1.5, 0.55}, {1.05, -0.7}, {0.1, -1.25},
@@ -29,7 +30,6 @@ Panel panel(const attn::Metric<double>& g) {
   line << win - 4 * along, win + 4 * along;
   return {circle * attn::cholesky(g.dense()).inverse(), line, win};
 }
-// describe one panel of the picture
 double at(const Matrix<double>& m, Index t, Index c) {
   return t < m.rows() ? m(t, c) : std::numeric_limits<double>::quiet_NaN();
 }

@@ -1,4 +1,4 @@
-// figures/checking_planted.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// figures/checking_planted.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "attn/random.hpp"
 #include "attn/rounding.hpp"
 #include <iostream>

@@ -1,4 +1,4 @@
-// figures/checking_points.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// figures/checking_points.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "attn/field.hpp"
 #include <array>
 #include <cmath>
@@ -15,6 +15,7 @@ void survive() {
   const int trials = 1000000;
   for (int t = 0; t < trials; ++t) {
     const auto draw = [&] { return F::random(generator()); };
+
     // let both identities survive as long as they can
     for (std::size_t N = 1; N <= 6; ++N) {
       const F x = draw();

@@ -1,4 +1,4 @@
-// figures/checking_ratio.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// figures/checking_ratio.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "attn/random.hpp"
 #include "attn/rounding.hpp"
 #include <array>
@@ -17,6 +17,7 @@ double ratio(const Matrix<double>& computed, const Matrix<quad>& truth,
     }
   return worst;
 }
+
 // sort ratios into bins of a tenth of a decade
 using Bins = std::array<int, 40>;
 

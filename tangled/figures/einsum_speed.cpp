@@ -1,10 +1,11 @@
-// figures/einsum_speed.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// figures/einsum_speed.cpp: tangled from chapters/90-equations-checks.nw; edit that file, not this one.
 #include <chrono>
 #include <cstdio>
 
 #include "attn/einsum.hpp"
 #include "attn/random.hpp"
 using namespace attn;
+
 // take the fastest of many runs
 template <class F>
 double microseconds(const F& f) {

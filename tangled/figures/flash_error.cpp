@@ -1,4 +1,4 @@
-// figures/flash_error.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// figures/flash_error.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "attn/online.hpp"
 #include "attn/random.hpp"
 #include <array>
@@ -18,6 +18,7 @@ int main() {
     const Index rows = std::max<Index>(4, std::min<Index>(200, 400000 / n));
     std::array<double, 4> sum{};
     for (Index i = 0; i < rows; ++i)
+
       // add the errors of one row
       {
         const auto seed = std::uint64_t(1000 * n + i);

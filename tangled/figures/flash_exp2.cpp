@@ -1,4 +1,4 @@
-// figures/flash_exp2.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// figures/flash_exp2.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "attn/exp2.hpp"
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// figures/flash_memory.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// figures/flash_memory.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O2 -march=native -Wno-uninitialized
 #include "attn/flash.hpp"
 #include "attn/random.hpp"

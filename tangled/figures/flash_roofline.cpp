@@ -1,4 +1,4 @@
-// figures/flash_roofline.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// figures/flash_roofline.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O3 -march=native -DNDEBUG -Wno-uninitialized
 #include "../bench/flash_peak.hpp"
 #include <algorithm>
@@ -22,6 +22,7 @@ double rate_of(double operations, F f) {
     return operations / (thread_seconds() - start);
   });
 }
+
 // attend by stored scores
 static void stored(const Problem<float>& p, Matrix<float>& S,
                    Matrix<float>& O) {
@@ -47,6 +48,7 @@ int main() {
   for (double x = 0.125; x <= 1024; x *= 2)
     std::cout << x << ',' << std::min(F, M * x) * 1e-9 << ','
               << std::min(ceiling, M * x) * 1e-9 << ",nan,nan,nan\n";
+
   // place the points under the roof
   Ours<float> x(1, n, d, {});
   const double work = 4.0 * double(d * n * n);

@@ -1,4 +1,4 @@
-// figures/geometry_curvature.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// figures/geometry_curvature.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "attn/fisher.hpp"
 #include "zoo.hpp"
 #include <iostream>
@@ -10,6 +10,7 @@ int main() {
     const double K = gauss_curvature(QueryMetric<double>{k}, q);
     return K / (std::abs(K) + 0.25);
   };
+
   // print a key, the last one again and again
   const auto key = [](const Matrix<double>& k, double scale, Index row) {
     const Vector<double> x =

@@ -1,4 +1,4 @@
-// figures/geometry_octant.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// figures/geometry_octant.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "attn/fisher.hpp"
 #include <iostream>
 using namespace attn;

@@ -1,4 +1,4 @@
-// figures/gibbs_capacity.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// figures/gibbs_capacity.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "attn/random.hpp"
 #include "attn/thermodynamics.hpp"
 #include <iostream>

@@ -1,4 +1,4 @@
-// figures/gibbs_entropy_error.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// figures/gibbs_entropy_error.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "printed.hpp"
 #include <iostream>
 

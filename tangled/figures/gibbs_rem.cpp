@@ -1,4 +1,4 @@
-// figures/gibbs_rem.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// figures/gibbs_rem.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "attn/gibbs.hpp"
 #include "attn/random.hpp"
 #include <iostream>

@@ -1,4 +1,4 @@
-// figures/gibbs_simplex.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// figures/gibbs_simplex.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "attn/thermodynamics.hpp"
 #include <Eigen/Cholesky>
 #include <iostream>
@@ -19,7 +19,6 @@ inline Point ellipse(const RowVector<double>& p, double t) {
   const Eigen::Matrix2d L = cov.llt().matrixL();
   return place(p) + 0.25 * (L * Point(std::cos(t), std::sin(t)));
 }
-// place weights in a triangle
 /// The point in direction t from A at which KL(q || A) equals level.
 inline Point level_point(const RowVector<double>& A, double t, double level) {
   const double y = std::sin(t) / height, x = std::cos(t) - y / 2;

@@ -1,4 +1,4 @@
-// figures/hopfield_letters.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// figures/hopfield_letters.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "attn/glyphs.hpp"
 #include "attn/hopfield.hpp"
 #include <iostream>

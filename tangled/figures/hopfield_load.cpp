@@ -1,4 +1,4 @@
-// figures/hopfield_load.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// figures/hopfield_load.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "memories.hpp"
 #include <iostream>
 using namespace attn;

@@ -1,4 +1,4 @@
-// figures/hopfield_potts.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// figures/hopfield_potts.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "attn/hopfield.hpp"
 #include <iostream>
 using namespace attn;

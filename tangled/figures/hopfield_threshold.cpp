@@ -1,4 +1,4 @@
-// figures/hopfield_threshold.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// figures/hopfield_threshold.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "memories.hpp"
 #include <iostream>
 using namespace attn;
@@ -15,7 +15,6 @@ double half_load(Index d, double from, F f) {
     if (mean < 0.5 * double(networks)) return alpha;
   }
 }
-// find the load that half survive
 /// Load at which (1 - p)^d = 1/2, p the exact error of one neuron.
 double half_fixed(Index d) {
   Index M = 2;

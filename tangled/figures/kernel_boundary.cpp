@@ -1,4 +1,4 @@
-// figures/kernel_boundary.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// figures/kernel_boundary.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "attn/random.hpp"
 #include "attn/regression.hpp"
 #include <iostream>

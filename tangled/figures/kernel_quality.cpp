@@ -1,4 +1,4 @@
-// figures/kernel_quality.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// figures/kernel_quality.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "quality.hpp"
 #include <iostream>
 using namespace attn;

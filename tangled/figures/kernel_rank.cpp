@@ -1,4 +1,4 @@
-// figures/kernel_rank.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// figures/kernel_rank.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "attn/lowrank.hpp"
 #include <iostream>
 using namespace attn;
@@ -9,6 +9,7 @@ int main() {
   const Matrix<double> K = gaussian<double>(n, 16, 2);
   const Matrix<double> S = scores(Q, K), A = softmax(S);
   const Matrix<double> I = Matrix<double>::Identity(n, n);
+
   // decompose attention at four temperatures
   Matrix<double> sigma(n, 4);
   const double T[] = {0.25, 0.5, 1, 4};

@@ -1,4 +1,4 @@
-// figures/kernel_speed.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// figures/kernel_speed.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "attn/attention.hpp"
 #include "attn/linear.hpp"
 #include <chrono>
@@ -33,6 +33,7 @@ int main() {
     const Matrix<float> Q = gaussian<float>(n, 64, 1);
     const Matrix<float> K = gaussian<float>(n, 64, 2);
     const Matrix<float> V = gaussian<float>(n, 64, 3);
+
     // time four ways at one length
     const auto F = [&] { return elu_features(Q); };
     const auto P = [&] { return elu_features(K); };

@@ -1,4 +1,4 @@
-// figures/kernel_variance.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// figures/kernel_variance.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "attn/linear.hpp"
 #include <iostream>
 using namespace attn;
@@ -16,6 +16,7 @@ int main() {
     const double minus = (X.row(0) - X.row(1)).squaredNorm();
     const Matrix<double> F = positive_features(X, W);
     const Matrix<double> G = trigonometric_features(X, W);
+
     // average squared deviations over the samples
     double p = 0, w = 0;
     for (Index r = 0; r < m; ++r) {

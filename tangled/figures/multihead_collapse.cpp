@@ -1,4 +1,4 @@
-// figures/multihead_collapse.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// figures/multihead_collapse.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "attn/heads.hpp"
 #include <iostream>
 using namespace attn;

@@ -1,4 +1,4 @@
-// figures/multihead_patterns.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// figures/multihead_patterns.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "attn/block.hpp"
 #include <iostream>
 using namespace attn;

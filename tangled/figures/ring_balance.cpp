@@ -1,4 +1,4 @@
-// figures/ring_balance.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// figures/ring_balance.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "attn/shards.hpp"
 #include <iostream>
 using namespace attn;

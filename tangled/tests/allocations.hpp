@@ -1,4 +1,4 @@
-// tests/allocations.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/allocations.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #pragma once
 #include <cstddef>
 
@@ -22,7 +22,6 @@ void* counted(void* p, std::size_t n) {
   return p;
 }
 }  // namespace
-// count what is allocated
 extern "C" void* malloc(std::size_t n) {
   return counted(__libc_malloc(n), n);
 }
@@ -37,6 +36,7 @@ extern "C" void free(void* p) {
     }
   __libc_free(p);
 }
+
 // measure what both directions hold
 struct Held { long forward, both, calls, data; };
 inline Held held(attn::Index n, attn::Index d,

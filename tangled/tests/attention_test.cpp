@@ -1,4 +1,4 @@
-// tests/attention_test.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// tests/attention_test.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <random>
@@ -10,6 +10,7 @@
 using namespace attn;
 BOOST_AUTO_TEST_SUITE(bilinear)
 const double inf = std::numeric_limits<double>::infinity();
+
 // draw layers of random shape and scale
 template <class S>
 struct Layer {
@@ -29,6 +30,7 @@ template <class S>
 AttentionBound bound_of(const Layer<S>& x) {
   return attention_bound(x.Q, x.K, x.V);
 }
+
 // check the worked examples
 BOOST_AUTO_TEST_CASE(worked_example) {
   const Matrix<double> Q{{1, 0}, {0, 1}}, K{{1, 0}, {0, 1}, {1, 1}},
@@ -46,7 +48,6 @@ BOOST_AUTO_TEST_CASE(worked_example) {
   fact("a1", A(0, 0), 6), fact("a2", A(0, 1), 6);
   fact("o1", O(0, 0), 7), fact("o2", O(0, 1), 6);
 }
-// check the worked examples
 BOOST_AUTO_TEST_CASE(second_example) {
   const Matrix<double> Q{{1, 0}, {0, 1}}, K{{1, 0}, {0.5, 0.5}, {0, 1}};
   const auto O = attention(Q, K, K).O;
@@ -56,6 +57,7 @@ BOOST_AUTO_TEST_CASE(second_example) {
   verify(O, O0, Matrix<double>::Constant(2, 2, 16 * 0x1p-53));
   fact("o1", O(0, 0), 6), fact("o2", O(0, 1), 6);
 }
+
 // check permutation equivariance
 template <class S>
 Matrix<S> shuffle_rows(const Matrix<S>& X, const std::vector<Index>& order) {
@@ -76,7 +78,6 @@ BOOST_AUTO_TEST_CASE(equivariance_over_the_field) {
                  shuffle_rows(output_from_exponentials(E, V), pi), 2 * m + 1);
   }
 }
-// check permutation equivariance
 BOOST_AUTO_TEST_CASE(equivariance_in_double) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const auto x = draw_layer<double>(seed);
@@ -90,6 +91,7 @@ BOOST_AUTO_TEST_CASE(equivariance_in_double) {
            Matrix<double>(2 * shuffle_rows(b, pi)));
   }
 }
+
 // check the convex hull
 BOOST_AUTO_TEST_CASE(outputs_in_the_hull) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -105,6 +107,7 @@ BOOST_AUTO_TEST_CASE(outputs_in_the_hull) {
                                    V.rowwise().norm().maxCoeff())), size);
   }
 }
+
 // check scores and weights
 BOOST_AUTO_TEST_CASE(scores_by_definition) {
   for (const auto& [n, m, p, q] : {std::array{3, 4, 2, 5}, {1, 1, 1, 1},
@@ -127,7 +130,6 @@ BOOST_AUTO_TEST_CASE(scores_of_each_kind) {
       verify(to_double((scores(Q, K, g) - S).norm()), 1e-30);
     }
 }
-// check scores and weights
 BOOST_AUTO_TEST_CASE(standard_scores_are_scaled_products) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto x = draw_layer<double>(seed);
@@ -136,7 +138,6 @@ BOOST_AUTO_TEST_CASE(standard_scores_are_scaled_products) {
     verify(scores(x.Q, x.K), S, bound_of(x).S);
   }
 }
-// check scores and weights
 BOOST_AUTO_TEST_CASE(weights_by_definition) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const double size = std::pow(10.0, double(seed % 5) - 1);
@@ -153,7 +154,6 @@ BOOST_AUTO_TEST_CASE(weights_by_definition) {
                  (1 + S.row(i).cwiseAbs().maxCoeff()));
   }
 }
-// check scores and weights
 BOOST_AUTO_TEST_CASE(shift_of_a_row_is_not_seen) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Matrix<double> S = 8 * uniform<double>(3, 6, seed);
@@ -166,6 +166,7 @@ BOOST_AUTO_TEST_CASE(shift_of_a_row_is_not_seen) {
            gamma(14, 0x1p-53));
   }
 }
+
 // check the edges of the softmax
 BOOST_AUTO_TEST_CASE(forbidden_keys_weigh_nothing) {
   const RowVector<double> s{{1, -inf, 3, -inf}}, t{{1, 3}};
@@ -184,7 +185,6 @@ BOOST_AUTO_TEST_CASE(empty_rows_are_zero) {
   const Matrix<double> O = average(A, gaussian<double>(2, 3, 1));
   verify(O.row(0).norm(), 0);
 }
-// check the edges of the softmax
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
   for (const Index j : {0, 1, 2})
     for (const double other : {0.5, -inf}) {
@@ -202,6 +202,7 @@ BOOST_AUTO_TEST_CASE(infinite_scores) {
   BOOST_TEST(softmax(RowVector<double>{{inf, inf, 0}}).array().isNaN().all());
   verify(std::abs(softmax(RowVector<double>{{1e300, -1e300}})(0) - 1), 0);
 }
+
 // check the shapes of attention
 BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit) {
   const auto m = [](Index n, Index d) { return gaussian<double>(n, d, 1); };
@@ -219,7 +220,6 @@ BOOST_AUTO_TEST_CASE(shapes_that_do_not_fit) {
   BOOST_CHECK_EXCEPTION(inner<Bilinear<double>>(Vector<double>::Ones(2),
       Vector<double>::Ones(3), {m(3, 3)}), invalid, says("inner: u has 2"));
 }
-// check the shapes of attention
 BOOST_AUTO_TEST_CASE(empty_shapes_are_legal) {
   const auto m = [](Index n, Index d) { return gaussian<double>(n, d, 1); };
   BOOST_TEST(attention(m(0, 3), m(4, 3), m(4, 2)).O.cols() == 2);
@@ -234,7 +234,6 @@ BOOST_AUTO_TEST_CASE(empty_shapes_are_legal) {
   BOOST_TEST(shape(b.A) == "2x0");
   BOOST_TEST((shape(b.O) == "2x5" && b.O.norm() == 0));
 }
-// check the shapes of attention
 BOOST_AUTO_TEST_CASE(takes_blocks_and_columns) {
   const Matrix<double> X = gaussian<double>(9, 12, 4);
   const Eigen::MatrixXd columns = X.middleCols(3, 4);
@@ -245,6 +244,7 @@ BOOST_AUTO_TEST_CASE(takes_blocks_and_columns) {
                     X.topRightCorner(5, 3)).O - O).norm(), 0);
   verify((attention(Q + 0 * Q, 1 * K, V).O - O).norm(), 0);
 }
+
 // check the variance of scores
 BOOST_AUTO_TEST_CASE(score_variance) {
   for (const Index d : {16, 64, 256}) {
@@ -258,7 +258,6 @@ BOOST_AUTO_TEST_CASE(score_variance) {
     fact("v" + std::to_string(d), v, 4);
   }
 }
-// check the variance of scores
 BOOST_AUTO_TEST_CASE(equal_query_and_key) {
   for (const Index d : {16, 64, 256}) {
     const Index n = 4000;
@@ -269,6 +268,7 @@ BOOST_AUTO_TEST_CASE(equal_query_and_key) {
     fact("m" + std::to_string(d), s.mean(), 3);
   }
 }
+
 // check the size of the Jacobian
 double jacobian_size(const Matrix<double>& a) {
   const double p2 = a.squaredNorm(), p3 = a.array().cube().sum();
@@ -286,7 +286,6 @@ BOOST_AUTO_TEST_CASE(jacobian_norm) {
     verify(worse(0, norm2 - 0.25), 1e-15);
   }
 }
-// check the size of the Jacobian
 BOOST_AUTO_TEST_CASE(jacobian_at_initialisation) {
   for (const Index d : {16, 64, 256, 1024}) {
     std::vector<double> raw, scaled;
@@ -311,7 +310,6 @@ BOOST_AUTO_TEST_CASE(jacobian_at_initialisation) {
     if (d == 1024) verify(raw[240], 0.01 * scaled[240]);
   }
 }
-// check the size of the Jacobian
 BOOST_AUTO_TEST_CASE(jacobian_of_many_keys) {
   const Index n = 1 << 20;
   for (const double v : {0.25, 1.0}) {
@@ -323,6 +321,7 @@ BOOST_AUTO_TEST_CASE(jacobian_of_many_keys) {
            4 * e * std::sqrt(spread / N) + 2 * e * e * e / N);
   }
 }
+
 // check the entropy deficit
 Vector<double> deficits(const Matrix<double>& S) {
   const auto [A, logZ] = weigh(S);
@@ -337,7 +336,6 @@ void within_four_errors(const Vector<double>& x, double mean, double extra) {
   verify(std::abs(x.mean() - mean),
          4 * std::sqrt(var / double(x.size() - 1)) + extra);
 }
-// check the entropy deficit
 BOOST_AUTO_TEST_CASE(deficit_of_gaussian_scores) {
   for (const Index n : {64, 1024, 16384})
     for (const double sigma : {0.5, 1.0}) {
@@ -350,7 +348,6 @@ BOOST_AUTO_TEST_CASE(deficit_of_gaussian_scores) {
       fact("t" + std::to_string(n), theory, 3);
     }
 }
-// check the entropy deficit
 BOOST_AUTO_TEST_CASE(deficit_of_a_layer) {
   const Index d = 64, n = 4096;
   const Matrix<double> Q = gaussian<double>(100, d, 1);
@@ -367,7 +364,6 @@ BOOST_AUTO_TEST_CASE(deficit_of_a_layer) {
   }
   fact("mean", x.mean(), 3);
 }
-// check the entropy deficit
 BOOST_AUTO_TEST_CASE(deficit_of_uniform_scores) {
   for (const double b : {0.5, 2.0, 6.0}) {
     const Matrix<double> S = b * uniform<double>(100, 8192, 3);
@@ -375,6 +371,7 @@ BOOST_AUTO_TEST_CASE(deficit_of_uniform_scores) {
     within_four_errors(deficits(S), limit, b * b / 8192);
   }
 }
+
 // check the forward error bound
 template <class S>
 void forward_error(std::uint64_t seed) {
@@ -395,7 +392,6 @@ BOOST_AUTO_TEST_CASE(forward_error_in_float) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed)
     forward_error<float>(seed);
 }
-// check the forward error bound
 BOOST_AUTO_TEST_CASE(bound_by_hand) {
   const double u = 0x1p-24, tiny = 0x1p-149;
   const Matrix<float> Q = Matrix<float>::Ones(2, 4);
@@ -414,7 +410,6 @@ BOOST_AUTO_TEST_CASE(bound_by_hand) {
   BOOST_TEST((zero.S.array() == 8 * tiny).all());
   BOOST_TEST((zero.O.array() == 3 * tiny).all());
 }
-// check the forward error bound
 BOOST_AUTO_TEST_CASE(enormous_scores) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<double> Q = 300 * gaussian<double>(4, 8, seed);
@@ -433,6 +428,7 @@ BOOST_AUTO_TEST_CASE(scale_before_contraction) {
   const float S = scores(Q, K)(0, 0);
   verify(std::abs(double(S) / (9e34 * 64) - 1), gamma(d + 8, 0x1p-24));
 }
+
 // check the errata on attention
 BOOST_AUTO_TEST_CASE(erratum_05) {
   const auto mean = [](Index d) {
@@ -449,14 +445,12 @@ BOOST_AUTO_TEST_CASE(erratum_05) {
     verify(std::abs(v - 1), 4 * std::sqrt((2 + 6 / double(d)) / 4000));
   }
 }
-// check the errata on attention
 BOOST_AUTO_TEST_CASE(erratum_07) {
   const Matrix<quad> Q = gaussian<quad>(3, 4, 1), K = gaussian<quad>(5, 4, 2);
   const Matrix<quad> printed = Q * K.transpose(), S = scores(Q, K);
   refute(to_double((printed - S).norm() / S.norm()), 0.99);
   verify(to_double((printed / 2 - S).norm() / S.norm()), 1e-32);
 }
-// check the errata on attention
 BOOST_AUTO_TEST_CASE(erratum_08) {
   const Matrix<quad> Q{{1, 0}, {0, 1}}, K{{1, 0}, {0, 1}, {1, 1}},
       V{{2, 0}, {0, 2}, {1, 1}};
@@ -471,7 +465,6 @@ BOOST_AUTO_TEST_CASE(erratum_08) {
   refute(to_double(spread), 0.1);
   verify(to_double((summed - O.row(0)).norm()), 1e-32);
 }
-// check the errata on attention
 BOOST_AUTO_TEST_CASE(erratum_23) {
   const Matrix<quad> Q = gaussian<quad>(3, 4, 1), K = gaussian<quad>(5, 4, 2);
   const Matrix<quad> dS = gaussian<quad>(3, 5, 3);
@@ -492,7 +485,6 @@ BOOST_AUTO_TEST_CASE(erratum_23) {
   fact("printed", off, 3);
   refute(off, 0.1);
 }
-// check the errata on attention
 BOOST_AUTO_TEST_CASE(erratum_33) {
   const Matrix<quad> two = 2 * Matrix<quad>::Identity(3, 3);
   const Basis<quad> b(two + gaussian<quad>(3, 3, 21));
@@ -509,6 +501,7 @@ BOOST_AUTO_TEST_CASE(erratum_33) {
   refute(moved, 0.1);
   verify(to_double(abs(sum(qt, lower, kt) - before)), 1e-29);
 }
+
 // check the answers on attention
 BOOST_AUTO_TEST_CASE(answer_orthonormal_basis) {
   const auto g = metrics<quad>(5, 3).back();
@@ -519,7 +512,6 @@ BOOST_AUTO_TEST_CASE(answer_orthonormal_basis) {
   verify(to_double((attention(Q, K, V, g).O -
                     attention(Q * L, K * L, V, one).O).norm()), 1e-31);
 }
-// check the answers on attention
 BOOST_AUTO_TEST_CASE(answer_laplace_scores) {
   const auto scores_of = [](double b, Index n) {
     const Matrix<double> x = uniform<double>(60, n, 17);
@@ -533,7 +525,6 @@ BOOST_AUTO_TEST_CASE(answer_laplace_scores) {
   const double many = deficits(scores_of(0.5, 16384)).mean();
   verify(worse(0, few + 2 - many), 0);
 }
-// check the answers on attention
 BOOST_AUTO_TEST_CASE(answer_lipschitz_in_query) {
   const auto range = [](const auto& x) { return x.maxCoeff() - x.minCoeff(); };
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

@@ -1,4 +1,4 @@
-// tests/autodiff_test.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// tests/autodiff_test.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/autodiff.hpp"
@@ -31,6 +31,7 @@ double adjoint_gap(const Eigen::MatrixBase<A>& w,
   add(Jtw, v, -1);
   return gap == 0 ? 0 : to_double(quad(abs(gap) / size));
 }
+
 // the elementary functions of one argument
 const auto elementary = std::tuple{
     [](auto x) { using std::exp; return exp(x); },
@@ -55,7 +56,9 @@ const auto elementary = std::tuple{
     [](auto x) { return (1 - x) / (2 + x) - x * x; }};
 
 BOOST_AUTO_TEST_SUITE(autodiff)
+
 // check differentiation
+
 // check the algebra of dual numbers
 BOOST_AUTO_TEST_CASE(dual_numbers_form_a_ring) {
   using D = Dual<Fp>;
@@ -71,7 +74,6 @@ BOOST_AUTO_TEST_CASE(dual_numbers_form_a_ring) {
     verify_exact(parts(D(0, r(0, 0)) * D(0, r(0, 1))), parts(D(0)), 2);
   }
 }
-// check the algebra of dual numbers
 BOOST_AUTO_TEST_CASE(polynomials_differentiate) {
   for (Index n = 0; n <= 20; ++n) {
     const Matrix<Fp> c = gaussian<Fp>(n + 1, 1, std::uint64_t(n));
@@ -87,6 +89,7 @@ BOOST_AUTO_TEST_CASE(polynomials_differentiate) {
     verify_exact(derivative(horner, x), formal, std::max<long>(1, n));
   }
 }
+
 // check the table of derivatives
 BOOST_AUTO_TEST_CASE(table_of_derivatives) {
   const big h("1e-30");
@@ -103,7 +106,6 @@ BOOST_AUTO_TEST_CASE(table_of_derivatives) {
   };
   std::apply([&](const auto&... f) { (check(f), ...); }, elementary);
 }
-// check the table of derivatives
 BOOST_AUTO_TEST_CASE(derivatives_do_not_cancel) {
   const double u = unit_roundoff<double>();
   const auto relative = [&](const auto& f, double x, const quad& truth) {
@@ -122,7 +124,6 @@ BOOST_AUTO_TEST_CASE(derivatives_do_not_cancel) {
              1 / sqrt(quad((1 - x) * (1 + x))));
   }
 }
-// check the table of derivatives
 BOOST_AUTO_TEST_CASE(powers_and_corners_at_their_edges) {
   const auto power = [](auto p) {
     return [p](auto x) { return pow(x, p); };
@@ -140,7 +141,6 @@ BOOST_AUTO_TEST_CASE(powers_and_corners_at_their_edges) {
   const auto smaller = [](auto x) { return min(x * x, 2 * x); };
   verify(std::abs(derivative(smaller, 3.0) - 2), 0);
 }
-// check the table of derivatives
 BOOST_AUTO_TEST_CASE(angle_differentiates_in_all_quadrants) {
   for (int k = 0; k < 16; ++k) {
     const double phi = 0.1 + k * 0.39;
@@ -149,7 +149,6 @@ BOOST_AUTO_TEST_CASE(angle_differentiates_in_all_quadrants) {
            8 * unit_roundoff<double>());
   }
 }
-// check the table of derivatives
 BOOST_AUTO_TEST_CASE(scalars_keep_their_contract) {
   using D = Dual<double>;
   const D x(1, 5), nan(std::nan(""), 0);
@@ -163,6 +162,7 @@ BOOST_AUTO_TEST_CASE(scalars_keep_their_contract) {
   using V = Var<double>;
   BOOST_TEST((V(2) < V(3) && V(2) <= 2 && max(V(2), V(3)) == 3));
 }
+
 // check derivatives of derivatives
 template <int n, class F, class T>
 T nth_derivative(const F& f, const T& x) {
@@ -185,7 +185,6 @@ BOOST_AUTO_TEST_CASE(nested_derivatives_in_closed_form) {
            100 * 6 * u);
   }
 }
-// check derivatives of derivatives
 BOOST_AUTO_TEST_CASE(inner_point_carries_the_outer_type) {
   const auto confused = [](auto x) {
     return x * derivative([&](auto y) { return x + y; }, 1.0);
@@ -196,6 +195,7 @@ BOOST_AUTO_TEST_CASE(inner_point_carries_the_outer_type) {
   verify(std::abs(derivative(typed, 1.0) - 1), 0);
   refute(std::abs(derivative(confused, 1.0) - 1), 1);
 }
+
 // check the reverse sweep
 BOOST_AUTO_TEST_CASE(reverse_equals_forward) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -214,7 +214,6 @@ BOOST_AUTO_TEST_CASE(reverse_equals_forward) {
                  long(2 * n + 4));
   }
 }
-// check the reverse sweep
 BOOST_AUTO_TEST_CASE(hand_equals_tape) {
   for (std::uint64_t i = 0; i < 30; ++i) {
     const Index n = 1 + Index(i % 4), m = 1 + Index(i / 2 % 5);
@@ -230,6 +229,7 @@ BOOST_AUTO_TEST_CASE(hand_equals_tape) {
                        Matrix<Var<quad>>(e), lift<Var<quad>>(W));
         }, Q, K, V);
     const auto hand = layer_gradient(Q, K, V, W);
+
     // compare three gradients in quad
     const double size = to_double(
         quad(W.norm() * V.norm() * (1 + K.norm() + Q.norm())));
@@ -242,6 +242,7 @@ BOOST_AUTO_TEST_CASE(hand_equals_tape) {
     agree(v, hand[2]);
   }
 }
+
 // check against other people's programs
 BOOST_AUTO_TEST_CASE(gradient_agrees_with_autodiffscalar) {
   constexpr int N = 12;
@@ -268,7 +269,6 @@ BOOST_AUTO_TEST_CASE(gradient_agrees_with_autodiffscalar) {
     verify(ours, theirs, Vector<double>::Constant(N, bound));
   }
 }
-// check against other people's programs
 BOOST_AUTO_TEST_CASE(sixth_derivatives_agree_with_boost) {
   const auto f = [](const auto& beta) {
     using std::exp, std::log;
@@ -291,6 +291,7 @@ BOOST_AUTO_TEST_CASE(sixth_derivatives_agree_with_boost) {
     same(nth_derivative<6>(f, quad(b)), 6);
   }
 }
+
 // check against difference quotients
 BOOST_AUTO_TEST_CASE(derivative_agrees_with_differences) {
   const auto f = [](const auto& x) {
@@ -306,6 +307,7 @@ BOOST_AUTO_TEST_CASE(derivative_agrees_with_differences) {
     verify(distance(derivative(f, x), central), bound);
   }
 }
+
 // check the adjoint identity
 BOOST_AUTO_TEST_CASE(adjoint_identity_sees_a_planted_error) {
   int seen = 0;
@@ -329,7 +331,6 @@ BOOST_AUTO_TEST_CASE(adjoint_identity_sees_a_planted_error) {
   fact("seen", seen);
   refute(seen, 90);
 }
-// check the adjoint identity
 BOOST_AUTO_TEST_CASE(adjoint_identity_holds_exactly) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     const Index n = 1 + Index(i % 5);
@@ -349,6 +350,7 @@ BOOST_AUTO_TEST_CASE(adjoint_identity_holds_exactly) {
                  Fp(Jtw.cwiseProduct(v).sum()), 4);
   }
 }
+
 // check the life of a tape
 BOOST_AUTO_TEST_CASE(tape_is_erased_even_by_exceptions) {
   const auto size = [] { return Tape<double>::steps().size(); };
@@ -367,7 +369,6 @@ BOOST_AUTO_TEST_CASE(tape_is_erased_even_by_exceptions) {
     gradient([](const auto& z) { return z.squaredNorm(); }, x);
   BOOST_TEST(size() == before);
 }
-// check the life of a tape
 BOOST_AUTO_TEST_CASE(gradients_nest) {
   const auto g = [](const auto& z) {
     using S = typename std::decay_t<decltype(z)>::Scalar;
@@ -390,7 +391,6 @@ BOOST_AUTO_TEST_CASE(gradients_nest) {
   verify(kept, Vector<quad>(lift<quad>(y).array().square()),
          Vector<double>(8 * unit_roundoff<double>() * y.array().square()));
 }
-// check the life of a tape
 BOOST_AUTO_TEST_CASE(hessians_agree_in_every_nesting) {
   const auto lse = [](const auto& z) {
     using std::exp, std::log;
@@ -409,6 +409,7 @@ BOOST_AUTO_TEST_CASE(hessians_agree_in_every_nesting) {
         n, n, 100 * unit_roundoff<quad>());
     verify(hessian(lse, x), F, tiny);
     Matrix<quad> columns(n, n), twice(n, n);
+
     // form the Hessian in the other two nestings
     const auto slope = [&](const auto& z) { return gradient(lse, z); };
     for (Index j = 0; j < n; ++j) {
@@ -427,7 +428,6 @@ BOOST_AUTO_TEST_CASE(hessians_agree_in_every_nesting) {
     verify(twice, F, tiny);
   }
 }
-// check the life of a tape
 BOOST_AUTO_TEST_CASE(one_step_per_operation) {
   for (Index n = 1; n <= 12; ++n) {
     std::size_t steps = 0;
@@ -443,7 +443,6 @@ BOOST_AUTO_TEST_CASE(one_step_per_operation) {
     verify(double(steps) - inputs, operations);
   }
 }
-// check the life of a tape
 BOOST_AUTO_TEST_CASE(gradients_at_the_edges) {
   const Matrix<double> x = gaussian<double>(2, 3, 1), none(0, 3);
   using V = Var<double>;
@@ -463,6 +462,7 @@ BOOST_AUTO_TEST_CASE(gradients_at_the_edges) {
                         std::invalid_argument,
                         says("directional: X is 2x3 but dX is 0x3"));
 }
+
 // check that Eigen accepts our numbers
 BOOST_AUTO_TEST_CASE(eigen_accepts_our_numbers) {
   const Matrix<double> x = gaussian<double>(3, 4, 1);
@@ -484,7 +484,6 @@ BOOST_AUTO_TEST_CASE(eigen_accepts_our_numbers) {
                  long(2 * n + 1));
   }
 }
-// check that Eigen accepts our numbers
 template <class S>
 Matrix<S> by_definition(const Matrix<S>& A, const Matrix<S>& B) {
   Matrix<S> C = Matrix<S>::Zero(A.rows(), B.cols());
@@ -504,6 +503,7 @@ BOOST_AUTO_TEST_CASE(products_go_row_by_column) {
     verify_exact(D, Matrix<Fp>(E + C), 2);
     D.noalias() -= 2 * A * B;
     verify_exact(D, Matrix<Fp>(E - C), 2);
+
     // check what a product leaves on the tape
     Index steps = 0;
     const Matrix<double> a = gaussian<double>(n, k, 1);
@@ -517,7 +517,6 @@ BOOST_AUTO_TEST_CASE(products_go_row_by_column) {
     BOOST_TEST(steps == n * m * std::max<Index>(2 * k - 1, 0));
   }
 }
-// check that Eigen accepts our numbers
 BOOST_AUTO_TEST_CASE(cholesky_differentiates) {
   for (Index n = 1; n <= 5; ++n) {
     const auto R = lift<quad>(gaussian<double>(n, n, 3));
@@ -536,6 +535,7 @@ BOOST_AUTO_TEST_CASE(cholesky_differentiates) {
            Vector<double>::Constant(n, bound));
   }
 }
+
 // check the answers about differentiation
 BOOST_AUTO_TEST_CASE(answer_dual_numbers_as_matrices) {
   const auto matrix = [](const Dual<Fp>& x) {
@@ -550,7 +550,6 @@ BOOST_AUTO_TEST_CASE(answer_dual_numbers_as_matrices) {
     verify_exact(matrix(a / b), Matrix<Fp>(A * B.inverse()), 4);
   }
 }
-// check the answers about differentiation
 template <class F, class T>
 Vector<T> hessian_times(const F& f, const Vector<T>& x,
                         const Vector<T>& u) {
@@ -569,7 +568,6 @@ BOOST_AUTO_TEST_CASE(answer_hessian_times_vector) {
                  long(2 * n + 1));
   }
 }
-// check the answers about differentiation
 BOOST_AUTO_TEST_CASE(answer_complex_step) {
   using complex = std::complex<double>;
   const auto f = [](const auto& x) {

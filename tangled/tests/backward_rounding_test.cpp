@@ -1,4 +1,4 @@
-// tests/backward_rounding_test.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// tests/backward_rounding_test.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/thermodynamics.hpp"
@@ -7,6 +7,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
+
 // check the accuracy of the gauge-fixed form
 BOOST_AUTO_TEST_CASE(gauge_bound) {
   const double u = unit_roundoff<double>();
@@ -28,7 +29,6 @@ BOOST_AUTO_TEST_CASE(gauge_bound) {
     }
   }
 }
-// check the accuracy of the gauge-fixed form
 /// The gradient of the queries against its bound.
 void hold_queries(const AttentionInputs<double>& x, std::uint64_t seed) {
   const OutputParts<double> w{gaussian<double>(32, 16, seed + 300)};
@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(gauge_against_textbook) {
     if (scale == 30) refute(w.fused, 0x1p50);
   }
 }
+
 // add two sets of error bounds
 void add_errors(AttentionErrors& e, const AttentionErrors& more) {
   e.O += more.O;
@@ -64,6 +65,7 @@ void add_errors(AttentionErrors& e, const AttentionErrors& more) {
   e.gradient.bias += more.gradient.bias;
   e.gradient.T += more.gradient.T;
 }
+
 // check computed gradients against their bounds
 template <class S, class R>
 void hold_against_bounds(std::uint64_t seed, Index most) {
@@ -86,7 +88,6 @@ void hold_against_bounds(std::uint64_t seed, Index most) {
   if (x.M) verify(g.M, t.M, e.gradient.M);
   verify(to_double(R(abs(R(g.T) - t.T))), e.gradient.T);
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(bounds_in_double) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed)
     hold_against_bounds<double, quad>(seed, 8);
@@ -97,7 +98,6 @@ BOOST_AUTO_TEST_CASE(bounds_in_float) {
   for (std::uint64_t seed = 1; seed <= 3000; ++seed)
     hold_against_bounds<float, double>(seed, 24);
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(bounds_in_half) {
   const Eigen::half one(1), next(one + Eigen::half(0x1p-10F));
   BOOST_TEST(float(next) - 1 == 0x1p-10F);
@@ -108,7 +108,6 @@ BOOST_AUTO_TEST_CASE(bounds_in_bfloat16) {
   for (std::uint64_t seed = 1; seed <= 500; ++seed)
     hold_against_bounds<Eigen::bfloat16, double>(seed, 12);
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(tracked_products) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Index k = Index(1 + seed % 40);
@@ -125,7 +124,6 @@ BOOST_AUTO_TEST_CASE(tracked_products) {
     verify(z, times(X, Y), tracked_product<float>(tx, ty).error);
   }
 }
-// check computed gradients against their bounds
 void same(double ours, double by_hand) {
   verify(std::abs(ours - by_hand), 0x1p-48 * std::abs(by_hand));
 }
@@ -147,7 +145,6 @@ BOOST_AUTO_TEST_CASE(rules_by_hand) {
   same(tracked_product<float>(none, tracked_transpose(none)).error(0), 2 * eta);
   same(tracked_multiple<float>(3, none, 0).error(0), eta);
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(softmax_rule_by_hand) {
   const double u = 0x1p-24, g = gamma(2, u);
   const Tracked s{Matrix<double>{{0, -1}}, Matrix<double>{{0.25, 0.125}}};
@@ -172,7 +169,6 @@ BOOST_AUTO_TEST_CASE(softmax_rule_by_hand) {
   }
   verify(1 - at(low), 0x1p-40);
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
   const double u = 0x1p-24, eta = 0x1p-149, g = gamma(2, u);
   const Tracked A{Matrix<double>{{0.75, 0.25}},
@@ -195,7 +191,6 @@ BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
                            u * W * (size + 2 * r));
     }
   }
-// check computed gradients against their bounds
   const Tracked one = tracked_exactly(Matrix<double>{{1, 0}});
   const Tracked none = tracked_exactly(Matrix<double>::Zero(1, 2));
   const Tracked Y = tracked_lower<float>(one, none, {0});
@@ -211,7 +206,6 @@ BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
   same(tracked_forward(x).K_low.error(0), gamma(4, u) * 2);
   same(tracked_forward(x).Q_low.error(0), gamma(4, u));
 }
-// check computed gradients against their bounds
 AttentionInputs<float> two_keys() {
   AttentionInputs<float> x{Matrix<float>{{0.5}}, Matrix<float>{{1}, {-1}},
                            Matrix<float>{{1}, {3}}};
@@ -233,7 +227,6 @@ BOOST_AUTO_TEST_CASE(bound_of_the_scores_by_hand) {
       0);
   const auto e = attention_errors(x, w).gradient;
   for (const Index j : {0, 1}) same(e.bias(j), dS.error(j));
-// check computed gradients against their bounds
   const double u = 0x1p-24, E = f.scores.error.maxCoeff();
   const double gap = f.scores.value(0) - f.scores.value(1);
   const double top = std::abs(f.scores.value(0)) + 2 * E;
@@ -245,7 +238,6 @@ BOOST_AUTO_TEST_CASE(bound_of_the_scores_by_hand) {
   }
   same(e.T, (error + gamma(2 + 1 + 4, u) * value) / 2);
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(bound_of_the_tangent_by_hand) {
   const auto x = two_keys();
   const auto exact = [](const Matrix<double>& m) { return tracked_exactly(m); };
@@ -267,7 +259,6 @@ BOOST_AUTO_TEST_CASE(bound_of_the_tangent_by_hand) {
   same(tangent_errors(x, u)(0),
        sum(product(dA, f.V), product(f.weights, dV)).error(0));
 }
-// check computed gradients against their bounds
 BOOST_AUTO_TEST_CASE(bound_of_the_textbook_form) {
   const auto x = scaled_problem<double>(30, 1);
   const OutputParts<double> w{gaussian<double>(32, 16, 301)};
@@ -283,6 +274,7 @@ BOOST_AUTO_TEST_CASE(bound_of_the_textbook_form) {
   const Matrix<double> off = lift<double>(lift<quad>(textbook) - truth);
   refute((off.cwiseAbs().array() / fixed.array()).maxCoeff(), 1e3);
 }
+
 // check masks and empty rows
 BOOST_AUTO_TEST_CASE(unread_keys_do_no_harm) {
   const Size z{3, 5, 2, 2, 2};
@@ -300,7 +292,6 @@ BOOST_AUTO_TEST_CASE(unread_keys_do_no_harm) {
   y.K = x.K.middleRows(1, 3).eval();
   y.V = x.V.middleRows(1, 3).eval();
   y.bias = x.bias->middleCols(1, 3).eval();
-// check masks and empty rows
   const auto t = attention_vjp(lift<quad>(y), lift<quad>(w));
   const auto e = attention_errors(y, w).gradient;
   verify(g.Q, t.Q, e.Q);
@@ -312,7 +303,6 @@ BOOST_AUTO_TEST_CASE(unread_keys_do_no_harm) {
   verify(attention_forward(x).O, attention_forward(lift<quad>(y)).O,
          attention_errors(y, w).O);
 }
-// check masks and empty rows
 BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
   const Size z{3, 4, 2, 3, 2};
   auto x = random_problem<double>(z, 2);
@@ -331,7 +321,6 @@ BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
   other.logZ(0) = 1e3;
   verify(largest(attention_vjp(x, other).K - g.K), 0);
 }
-// check masks and empty rows
 BOOST_AUTO_TEST_CASE(infinite_bias_is_a_mask) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Size z{3, 6, 2, 2, 3};
@@ -348,7 +337,6 @@ BOOST_AUTO_TEST_CASE(infinite_bias_is_a_mask) {
     verify(largest(x.mask->select(0 * g.bias, g.bias)), 0);
   }
 }
-// check masks and empty rows
 BOOST_AUTO_TEST_CASE(nan_reaches_a_forbidden_key) {
   const Size z{2, 2, 2, 2, 2};
   auto x = random_problem<double>(z, 5);
@@ -359,7 +347,6 @@ BOOST_AUTO_TEST_CASE(nan_reaches_a_forbidden_key) {
   BOOST_TEST((clean.allFinite() &&
               attention_vjp(x, w).K.row(1).array().isNaN().all()));
 }
-// check masks and empty rows
 BOOST_AUTO_TEST_CASE(one_key_decides_nothing) {
   const Size z{4, 1, 3, 3, 2};
   auto x = random_problem<double>(z, 3);
@@ -372,7 +359,6 @@ BOOST_AUTO_TEST_CASE(one_key_decides_nothing) {
   verify(largest(g.V - all),
          gamma(8, unit_roundoff<double>()) * w.O.cwiseAbs().sum());
 }
-// check masks and empty rows
 BOOST_AUTO_TEST_CASE(zero_extents) {
   const std::vector<Size> sizes{
       {0, 3, 2, 2, 2}, {3, 0, 2, 2, 2}, {3, 3, 2, 2, 0}, {0, 0, 1, 1, 0}};
@@ -388,6 +374,7 @@ BOOST_AUTO_TEST_CASE(zero_extents) {
     BOOST_TEST((O.rows() == z.n_q && O.cols() == z.d_v));
   }
 }
+
 // check the gradient of the temperature
 BOOST_AUTO_TEST_CASE(temperature_of_large_scores) {
   const auto eighths = [](Index n, std::uint64_t seed) {
@@ -407,6 +394,7 @@ BOOST_AUTO_TEST_CASE(temperature_of_large_scores) {
   fact("naive", distance(naive, truth));
   refute(distance(naive, truth), 100 * ours);
 }
+
 // check the flow through layers
 BOOST_AUTO_TEST_CASE(values_conserve_the_sum) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -419,7 +407,6 @@ BOOST_AUTO_TEST_CASE(values_conserve_the_sum) {
     for (Index c = 0; c < 4; ++c) verify(distance(in(c), out(c)), 1e-31);
   }
 }
-// check the flow through layers
 BOOST_AUTO_TEST_CASE(uniform_layer_averages) {
   const Matrix<double> X = gaussian<double>(16, 4, 1);
   const auto norm = cotangent_norms(X, 0, 3, false);
@@ -443,6 +430,7 @@ BOOST_AUTO_TEST_CASE(flow_reports_norms) {
   BOOST_TEST(std::isfinite(flow.S));
   verify(flow.dS, (flow.dA / 2 + w.logZ.norm()) / x.T);
 }
+
 // check the adjoint identity at a large size
 AttentionInputs<double> square_problem(Index n) {
   return {gaussian<double>(n, 64, 1), gaussian<double>(n, 64, 2),
@@ -455,7 +443,6 @@ BOOST_AUTO_TEST_CASE(adjoint_at_512) {
                               direction_like(x, 5));
   verify(c.error, c.bound);
 }
-// check the adjoint identity at a large size
 BOOST_AUTO_TEST_CASE(adjoint_finds_mistakes) {
   const auto x = square_problem(64);
   const OutputParts<double> w{gaussian<double>(64, 64, 4)};
@@ -475,7 +462,6 @@ BOOST_AUTO_TEST_CASE(adjoint_finds_mistakes) {
   g.T = 1e6;  // is not asked about
   verify(adjoint_test(x, w, g, u).ratio(), 1);
 }
-// check the adjoint identity at a large size
 BOOST_AUTO_TEST_CASE(adjoint_bound_by_hand) {
   const Size z{2, 3, 1, 1, 2};
   const auto x = random_problem<double>(z, 3);

@@ -1,4 +1,4 @@
-// tests/backward_test.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// tests/backward_test.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/form.hpp"
@@ -8,6 +8,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
+
 // draw weights as free symbols
 /// w_ij / sum_k w_ik for uniformly random w in the field.
 Matrix<Fp> symbolic_weights(Index n, Index m, std::uint64_t seed) {
@@ -19,6 +20,7 @@ Matrix<Fp> symbolic_weights(Index n, Index m, std::uint64_t seed) {
   }
   return w;
 }
+
 // draw inputs as free symbols
 AttentionInputs<Fp> symbolic_inputs(Size z, std::uint64_t seed) {
   AttentionInputs<Fp> x = random_inputs<Fp>(z, seed);
@@ -26,6 +28,7 @@ AttentionInputs<Fp> symbolic_inputs(Size z, std::uint64_t seed) {
   x.T = uniform<Fp>(1, 1, seed + 5000)(0, 0);
   return x;
 }
+
 // check the Jacobians one by one
 BOOST_AUTO_TEST_CASE(jacobian_of_output) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -46,7 +49,6 @@ BOOST_AUTO_TEST_CASE(jacobian_of_output) {
     });
   }
 }
-// check the Jacobians one by one
 BOOST_AUTO_TEST_CASE(jacobian_of_softmax) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const quad T = quad(double(seed)) / 4;
@@ -63,7 +65,6 @@ BOOST_AUTO_TEST_CASE(jacobian_of_softmax) {
     });
   }
 }
-// check the Jacobians one by one
 BOOST_AUTO_TEST_CASE(jacobian_of_scores) {
   const Matrix<quad> Q = gaussian<quad>(3, 2, 1), M = gaussian<quad>(2, 4, 2),
                      K = gaussian<quad>(2, 4, 3);
@@ -87,6 +88,7 @@ BOOST_AUTO_TEST_CASE(jacobian_of_scores) {
       });
     }
 }
+
 // check the chain of dense Jacobians
 BOOST_AUTO_TEST_CASE(chain_of_dense_jacobians) {
   const Index n = 2, m = 3, d = 2;
@@ -97,6 +99,7 @@ BOOST_AUTO_TEST_CASE(chain_of_dense_jacobians) {
   Tensor<quad, up, up, up, dn> DO(n, 2, m, n);
   Tensor<quad, up, dn, dn, dn> DA(n, m, n, m);
   Tensor<quad, up, up, dn, dn> DS(n, m, n, d);
+
   // fill the dense Jacobians
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
@@ -112,6 +115,7 @@ BOOST_AUTO_TEST_CASE(chain_of_dense_jacobians) {
   for (Index k = 0; k < n; ++k)
     for (Index a = 0; a < d; ++a) verify(distance(dQ(k, a), g.Q(k, a)), 1e-31);
 }
+
 // check that the softmax lowers an index
 BOOST_AUTO_TEST_CASE(lowering_is_fisher) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -130,7 +134,6 @@ BOOST_AUTO_TEST_CASE(lowering_is_fisher) {
     verify(distance(dS.mat(), softmax_vjp(A, X)), 1e-32);
   }
 }
-// check that the softmax lowers an index
 BOOST_AUTO_TEST_CASE(lowering_by_hand) {
   const Matrix<double> A{{2, 1}, {1, 3}}, X{{5, 7}, {1, 4}};
   verify(distance(fisher_lower(A, X), Matrix<double>{{-4, 0}, {0, 9}}), 0);
@@ -139,7 +142,6 @@ BOOST_AUTO_TEST_CASE(lowering_by_hand) {
   BOOST_TEST(heaviest_key(lift<quad>(tie), 0) == 1);
   BOOST_TEST(heaviest_key(Matrix<double>(1, 0), 0) == -1);
 }
-// check that the softmax lowers an index
 BOOST_AUTO_TEST_CASE(gauge_over_the_field) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index m = Index(1 + seed % 7);
@@ -151,7 +153,6 @@ BOOST_AUTO_TEST_CASE(gauge_over_the_field) {
     verify_exact(fisher_lower(A, X), softmax_vjp(A, X), 4 * m);
   }
 }
-// check that the softmax lowers an index
 BOOST_AUTO_TEST_CASE(rows_of_dS_vanish) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<Fp> A = symbolic_weights(3, 5, seed);
@@ -168,6 +169,7 @@ BOOST_AUTO_TEST_CASE(rows_of_dS_vanish) {
     verify(distance(form, variance), 1e-31);
   }
 }
+
 // check all gradients against reverse mode
 BOOST_AUTO_TEST_CASE(all_inputs_in_quad) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -183,6 +185,7 @@ BOOST_AUTO_TEST_CASE(all_inputs_in_quad) {
     verify_parts(hand, tape, 1e-30);
   }
 }
+
 // check the gradients of metrics
 BOOST_AUTO_TEST_CASE(raised_gradient) {
   const Size z{4, 6, 3, 3, 2};
@@ -195,7 +198,6 @@ BOOST_AUTO_TEST_CASE(raised_gradient) {
     verify(distance(times(raised, *x.M), g.Q), 1e-29);
   }
 }
-// check the gradients of metrics
 BOOST_AUTO_TEST_CASE(latent_metric) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Size z{3, 4, 3, 3, 2};
@@ -217,7 +219,6 @@ BOOST_AUTO_TEST_CASE(latent_metric) {
     verify(distance(dW, tape), 1e-29);
   }
 }
-// check the gradients of metrics
 BOOST_AUTO_TEST_CASE(metrics_stay_structured) {
   const Size z{3, 4, 3, 3, 2};
   auto x = random_problem<quad>(z, 3);
@@ -235,7 +236,6 @@ BOOST_AUTO_TEST_CASE(metrics_stay_structured) {
     verify_parts(metric, matrix, 1e-30);
   }
 }
-// check the gradients of metrics
 BOOST_AUTO_TEST_CASE(symmetric_part_acts) {
   const Size z{3, 4, 3, 3, 2};
   const auto x = random_inputs<quad>(z, 6);
@@ -258,6 +258,7 @@ BOOST_AUTO_TEST_CASE(mean_cotangent_is_output_times_cotangent) {
              1e-31);
   }
 }
+
 // check the symmetries of the gradient
 BOOST_AUTO_TEST_CASE(gradient_is_equivariant) {
   const Size z{3, 6, 2, 2, 2};
@@ -277,7 +278,6 @@ BOOST_AUTO_TEST_CASE(gradient_is_equivariant) {
     verify(distance(g.V.row(pi[std::size_t(j)]), h.V.row(j)), 1e-31);
   }
 }
-// check the symmetries of the gradient
 BOOST_AUTO_TEST_CASE(euler_identity) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Size z{3, Index(1 + seed % 6), 2, 3, 2};
@@ -299,6 +299,7 @@ BOOST_AUTO_TEST_CASE(shift_is_felt_by_log_partition) {
   for (Index i = 0; i < 3; ++i)
     verify(distance(g.bias.row(i).sum(), w.logZ(i) / x.T), 1e-31);
 }
+
 // check the adjoint identity exactly
 BOOST_AUTO_TEST_CASE(adjoint_over_the_field) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -317,6 +318,7 @@ BOOST_AUTO_TEST_CASE(adjoint_over_the_field) {
                  duality(attention_vjp(x, f, w), u), 4 * z.n_k + 8);
   }
 }
+
 // check tangents against dual numbers
 BOOST_AUTO_TEST_CASE(tangents_are_dual_numbers) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -335,7 +337,6 @@ BOOST_AUTO_TEST_CASE(tangents_are_dual_numbers) {
     }
   }
 }
-// check tangents against dual numbers
 BOOST_AUTO_TEST_CASE(adjoint_in_quad) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const Size z{4, 5, 3, 2, 3};
@@ -346,6 +347,7 @@ BOOST_AUTO_TEST_CASE(adjoint_in_quad) {
                duality(attention_vjp(x, w), u)), 1e-29);
   }
 }
+
 // check Hessian-vector products
 BOOST_AUTO_TEST_CASE(hessian_is_symmetric) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -358,7 +360,6 @@ BOOST_AUTO_TEST_CASE(hessian_is_symmetric) {
                duality(u, attention_hvp(x, v, w))), 1e-28);
   }
 }
-// check Hessian-vector products
 BOOST_AUTO_TEST_CASE(hessian_by_differences) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Size z{2, Index(1 + seed % 4), 2, 2, 2};
@@ -376,7 +377,6 @@ BOOST_AUTO_TEST_CASE(hessian_by_differences) {
     verify(slope.bound, 1e-14);
   }
 }
-// check Hessian-vector products
 BOOST_AUTO_TEST_CASE(hessian_of_a_quadratic_loss) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const Size z{2, Index(2 + seed % 3), 2, 3, 2};
@@ -397,6 +397,7 @@ BOOST_AUTO_TEST_CASE(hessian_of_a_quadratic_loss) {
     verify(slope.bound, 1e-14);
   }
 }
+
 // check the Hessian of the partition function
 BOOST_AUTO_TEST_CASE(hessian_of_log_partition) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -416,7 +417,6 @@ BOOST_AUTO_TEST_CASE(hessian_of_log_partition) {
                1e-30);
   }
 }
-// check the Hessian of the partition function
 BOOST_AUTO_TEST_CASE(hessian_of_loss_with_logz) {
   const Size z{1, 5, 3, 2, 1};
   const auto x = random_inputs<quad>(z, 3);
@@ -437,6 +437,7 @@ BOOST_AUTO_TEST_CASE(hessian_of_loss_with_logz) {
     }
   }
 }
+
 // check saturation
 BOOST_AUTO_TEST_CASE(saturation_bound) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
@@ -452,7 +453,6 @@ BOOST_AUTO_TEST_CASE(saturation_bound) {
   const Matrix<double> half{{0.5, 0.5}}, X{{1, -1}};
   verify(std::abs(fisher_lower(half, X).norm() / X.norm() - 0.5), 0x1p-52);
 }
-// check saturation
 BOOST_AUTO_TEST_CASE(norm_over_temperature) {
   const RowVector<quad> s = lift<quad>(RowVector<double>{{2, 1, 0}});
   const auto norm = [&](double T) {
@@ -464,7 +464,6 @@ BOOST_AUTO_TEST_CASE(norm_over_temperature) {
   for (const double T : {1e2, 1e3, 1e4})
     verify(std::abs(norm(T) * 3 * T / std::sqrt(2.0) - 1), 2 / T);
 }
-// check saturation
 BOOST_AUTO_TEST_CASE(hotter_is_not_better) {
   const RowVector<double> s{{2, 1, 0}};
   const auto norm = [&](double T) {
@@ -481,6 +480,7 @@ BOOST_AUTO_TEST_CASE(hotter_is_not_better) {
   refute(norm(10) / norm(50), 2);
   verify(std::abs(norm(50) * 150 / std::sqrt(2.0) - 1), 2.0 / 50);
 }
+
 // check the answers on the backward pass
 BOOST_AUTO_TEST_CASE(answer_quadratic_loss) {
   const Size z{3, 4, 2, 2, 3};
@@ -496,7 +496,6 @@ BOOST_AUTO_TEST_CASE(answer_quadratic_loss) {
              1e-31);
     }
 }
-// check the answers on the backward pass
 template <class S>
 Matrix<S> capped(const Matrix<S>& X, double c) {
   using std::tanh;
@@ -519,7 +518,6 @@ BOOST_AUTO_TEST_CASE(answer_softcap) {
       }, Q);
   verify(distance(times(dX, K), tape), 1e-31);
 }
-// check the answers on the backward pass
 BOOST_AUTO_TEST_CASE(answer_sink) {
   const quad sigma = quad(1) / 4;
   Matrix<quad> S(3, 5);
@@ -533,7 +531,6 @@ BOOST_AUTO_TEST_CASE(answer_sink) {
     closed -= A(i, 4) * A.row(i).dot(X.row(i));
   verify(distance(by_gauge, closed), 1e-31);
 }
-// check the answers on the backward pass
 BOOST_AUTO_TEST_CASE(answer_cross_entropy) {
   const Matrix<quad> S = gaussian<quad>(3, 4, 5);
   const Matrix<quad> tape = gradient(
@@ -545,7 +542,6 @@ BOOST_AUTO_TEST_CASE(answer_cross_entropy) {
   Y(0, 1) = Y(1, 3) = Y(2, 0) = 1;
   verify(distance(gibbs(S) - Y, tape), 1e-32);
 }
-// check the answers on the backward pass
 BOOST_AUTO_TEST_CASE(answer_any_gauge) {
   double worst[3] = {};
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -573,7 +569,6 @@ BOOST_AUTO_TEST_CASE(answer_any_gauge) {
   verify(worst[0], 2 * (8 + 3));
   refute(worst[1] / worst[0], 100);
 }
-// check the answers on the backward pass
 BOOST_AUTO_TEST_CASE(answer_newton_query) {
   const Matrix<quad> K = gaussian<quad>(7, 2, 1);
   const RowVector<quad> t = K.colwise().mean() / quad(2);
@@ -593,7 +588,6 @@ BOOST_AUTO_TEST_CASE(answer_newton_query) {
   const RowVector<quad> mean = times(attention_forward(x).weights, K);
   verify(distance(mean, t), 1e-30);
 }
-// check the answers on the backward pass
 BOOST_AUTO_TEST_CASE(answer_zero_weight) {
   const Matrix<double> S{{0, -800, -1}}, X{{1, -3, 2}};
   const Matrix<double> Y = fisher_lower(gibbs(S), X);

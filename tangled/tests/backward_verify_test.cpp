@@ -1,4 +1,4 @@
-// tests/backward_verify_test.cpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// tests/backward_verify_test.cpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/thermodynamics.hpp"
@@ -7,6 +7,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(backward)
+
 // check the public verification
 BOOST_AUTO_TEST_CASE(four_ways_agree) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
@@ -20,7 +21,6 @@ BOOST_AUTO_TEST_CASE(four_ways_agree) {
     for (const GradientCheck& c : report.checks) verify(c.error, c.bound);
   }
 }
-// check the public verification
 BOOST_AUTO_TEST_CASE(four_ways_agree_without_extras) {
   for (const Index n : {1, 2, 5}) {
     const AttentionInputs<double> x{gaussian<double>(n, 3, 1),
@@ -33,7 +33,6 @@ BOOST_AUTO_TEST_CASE(four_ways_agree_without_extras) {
     BOOST_TEST(report.passed());
   }
 }
-// check the public verification
 BOOST_AUTO_TEST_CASE(planted_mistakes_are_found) {
   const Size z{4, 6, 3, 3, 5};
   const auto x = random_problem<double>(z, 3);
@@ -52,6 +51,7 @@ BOOST_AUTO_TEST_CASE(planted_mistakes_are_found) {
   plant([](auto& g) { g.V(2, 3) *= 1 + 1e-13; });
   plant([](auto& g) { g.bias(0, 0) += 1e-13; });
   plant([](auto& g) { g.Q(0, 0) = std::nan(""); });
+
   // plant the misprinted third step
   plant([&](auto& g) {
     const auto f = attention_forward(x);
@@ -60,7 +60,6 @@ BOOST_AUTO_TEST_CASE(planted_mistakes_are_found) {
     g.bias = f.weights.cwiseProduct(dA.colwise() - sums) / x.T;
   });
 }
-// check the public verification
 BOOST_AUTO_TEST_CASE(report_in_words) {
   const Size z{4, 6, 3, 3, 5};
   const auto report = verify_gradients(random_problem<double>(z, 3),
@@ -75,7 +74,6 @@ BOOST_AUTO_TEST_CASE(report_in_words) {
   fact("boundQ", report.checks[0].bound);
   fact("reverse", report.checks[6].error);
 }
-// check the public verification
 BOOST_AUTO_TEST_CASE(report_by_hand) {
   const double inf = HUGE_VAL;
   const auto ratio = [](double error, double bound) {
@@ -100,7 +98,6 @@ BOOST_AUTO_TEST_CASE(report_by_hand) {
   verify(distance(line.value, 1), 0x1p-110);
   verify(std::abs(line.bound / (12e3 * unit_roundoff<quad>()) - 1), 1e-2);
 }
-// check the public verification
 BOOST_AUTO_TEST_CASE(bounds_of_the_report) {
   const auto x = random_problem<double>({2, 3, 1, 1, 2}, 3);
   const auto w = random_outputs<double>({2, 3, 1, 1, 2}, 3);
@@ -124,7 +121,6 @@ BOOST_AUTO_TEST_CASE(bounds_of_the_report) {
                             verify_gradients(x, w, g, 1)})
     verify(other.checks[13].bound - report[13].bound, 0);
 }
-// check the public verification
 BOOST_AUTO_TEST_CASE(reverse_mode_while_it_is_cheap) {
   for (const Index n : {128, 129}) {
     const AttentionInputs<double> x{gaussian<double>(n, 1, 1),
@@ -145,6 +141,7 @@ BOOST_AUTO_TEST_CASE(directions_as_drawn) {
   drawn(u.M, 2, 1, 13), drawn(u.bias, 2, 3, 14);
   verify(std::abs(u.T - gaussian<double>(1, 1, 15)(0, 0)), 0);
 }
+
 // check every entry by differences
 BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
   const Size z{2, 3, 2, 2, 2};
@@ -170,6 +167,7 @@ BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
   zero.T = 1;
   verify(distance(difference_along(x, w, zero).value, g.T), 1e-12);
 }
+
 // check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_what_does_not_fit) {
   const Matrix<double> a(2, 3), b(4, 3), c(4, 2), d(5, 2);
@@ -186,7 +184,6 @@ BOOST_AUTO_TEST_CASE(refuses_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(forward({a, b, c, {}, {}, Allowed(1, 1)}),
                         std::invalid_argument, says("mask is 1x1"));
 }
-// check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_one_wrong_side) {
   const Matrix<double> a(2, 3), b(4, 3), c(4, 2), none(2, 0);
   const auto bad = [](const AttentionInputs<double>& x, const char* words) {
@@ -209,7 +206,6 @@ BOOST_AUTO_TEST_CASE(refuses_one_wrong_side) {
   BOOST_CHECK_EXCEPTION(fisher_lower(a, Matrix<double>(2, 2)),
                         std::invalid_argument, says("X is 2x2"));
 }
-// check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_each_wrong_part) {
   const Matrix<double> Q = Matrix<double>::Zero(2, 3);
   AttentionInputs<double> x{Q, Matrix<double>::Zero(4, 3),
@@ -233,7 +229,6 @@ BOOST_AUTO_TEST_CASE(refuses_each_wrong_part) {
   bad(&P::V, 4, 3, "of V is 4x3, expected 4x2");
   bad(&P::M, 3, 2, "of M is 3x2, expected 3x3");
   bad(&P::bias, 2, 3, "of bias is 2x3, expected 2x4");
-// check what the backward pass refuses
   auto g = good;
   g.M.resize(0, 0);
   BOOST_CHECK_EXCEPTION(verify_gradients(x, w, g), std::invalid_argument,
@@ -247,7 +242,6 @@ BOOST_AUTO_TEST_CASE(refuses_each_wrong_part) {
   x.Q.setOnes(), x.M->setOnes(), x.K.row(0).setOnes();
   verify((attention_jvp(x, u).logZ - attention_jvp(x, v).logZ).norm(), 0);
 }
-// check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_what_does_not_belong) {
   const Matrix<double> a(2, 3), b(4, 3), c(4, 2);
   const AttentionInputs<double> good{0 * a, 0 * b, 0 * c};
@@ -263,7 +257,6 @@ BOOST_AUTO_TEST_CASE(refuses_what_does_not_belong) {
                         std::invalid_argument,
                         says("direction of Q is 4x3, expected 2x3"));
 }
-// check what the backward pass refuses
 BOOST_AUTO_TEST_CASE(refuses_in_the_parts) {
   const Matrix<double> a(2, 3), b(4, 3);
   BOOST_CHECK_EXCEPTION(output_vjp(a, b, a), std::invalid_argument,
@@ -279,12 +272,14 @@ BOOST_AUTO_TEST_CASE(refuses_in_the_parts) {
                         std::invalid_argument,
                         says("gradient of V is 1x1, expected 4x3"));
 }
+
 // complete a gradient with the bias of another
 AttentionParts<quad> with_bias(AttentionParts<quad> g,
                                const AttentionParts<quad>& other) {
   g.bias = other.bias;
   return g;
 }
+
 // check the sources' worked example
 /// The worked example of the sources.
 template <class S>
@@ -311,7 +306,6 @@ BOOST_AUTO_TEST_CASE(golden_gradients) {
   fact("K00", to_double(g.K(0, 0)), 8);
   fact("K01", to_double(g.K(0, 1)), 8);
 }
-// check the sources' worked example
 BOOST_AUTO_TEST_CASE(five_steps_as_printed) {
   const auto x = worked_example<quad>();
   const auto f = attention_forward(x);
@@ -331,6 +325,7 @@ BOOST_AUTO_TEST_CASE(five_steps_as_printed) {
   refute(off(dK, good.K), 1);
   verify_parts(good, with_bias(reverse_gradient(x, {f.O}), good), 1e-32);
 }
+
 // check the smaller errata
 BOOST_AUTO_TEST_CASE(output_by_value_as_printed) {
   const auto x = worked_example<quad>();
@@ -348,7 +343,6 @@ BOOST_AUTO_TEST_CASE(output_by_value_as_printed) {
   fact("off", printed);
   refute(printed, 0.5);
 }
-// check the smaller errata
 BOOST_AUTO_TEST_CASE(chain_rule_of_the_notes) {
   constexpr auto printed = attn::detail::parsed<
       R"(\bar S_{mn} = \bar O_{ib} D^{ib}{}_i{}^j J^i{}_{jmn})">;
@@ -360,7 +354,6 @@ BOOST_AUTO_TEST_CASE(chain_rule_of_the_notes) {
   refute(times - 2, 1);
   verify(double(renamed.fault != attn::detail::Fault::none), 0);
 }
-// check the smaller errata
 BOOST_AUTO_TEST_CASE(rows_and_columns) {
   const Matrix<quad> x = lift<quad>(Matrix<double>{{1, 2, 4}});
   Matrix<quad> J(3, 3), F(3, 3);
@@ -375,6 +368,7 @@ BOOST_AUTO_TEST_CASE(rows_and_columns) {
   verify(largest(F.rowwise().sum()), 1e-33);
   verify(largest(F.colwise().sum()), 1e-33);
 }
+
 // count the wrong formulas that a loss reveals
 /// How many of four wrong formulas for dS change dQ, for this cotangent.
 int caught(const Matrix<double>& dO) {
@@ -391,6 +385,7 @@ int caught(const Matrix<double>& dO) {
     n += ((wrong - right) * x.K).cwiseAbs().maxCoeff() > 1e-12;
   return n;
 }
+
 // check that the sources' losses see nothing
 BOOST_AUTO_TEST_CASE(vacuous_losses) {
   const auto x = worked_example<quad>();
@@ -404,6 +399,7 @@ BOOST_AUTO_TEST_CASE(vacuous_losses) {
   BOOST_TEST(caught(gaussian<double>(2, 2, 1)) == 4);
   refute(caught(gaussian<double>(2, 2, 1)) - caught(ones), 4);
 }
+
 // check what differences in float are worth
 BOOST_AUTO_TEST_CASE(single_precision_differences) {
   AttentionInputs<float> x{gaussian<float>(4, 8, 1),
@@ -426,6 +422,7 @@ BOOST_AUTO_TEST_CASE(single_precision_differences) {
     worst = std::max(
         worst, std::abs(double((up - down) / (2 * h) - dQ.data()[k])));
   }
+
   // hold the same gradient against its bound
   fact("worst", worst);
   fact("tolerance", 1e-5 / unit_roundoff<float>(), 2);

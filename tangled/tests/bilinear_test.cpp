@@ -1,4 +1,4 @@
-// tests/bilinear_test.cpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// tests/bilinear_test.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -11,6 +11,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(bilinear)
+
 // check that the pairing needs no basis
 BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -23,6 +24,7 @@ BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
     verify_exact(before, after, d + 2);
   }
 }
+
 // check bilinearity in both slots
 BOOST_AUTO_TEST_CASE(linear_in_both_slots) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -40,7 +42,6 @@ BOOST_AUTO_TEST_CASE(linear_in_both_slots) {
                  c(0) * b(0, 0) + c(1) * b(0, 1), 4);
   }
 }
-// check bilinearity in both slots
 BOOST_AUTO_TEST_CASE(loops_agree_with_gemm) {
   for (const auto& [m, n] : {std::pair{3, 5}, {5, 3}, {1, 4}, {4, 4}}) {
     const Bilinear<Fp> B{gaussian<Fp>(m, n, 7)};
@@ -51,6 +52,7 @@ BOOST_AUTO_TEST_CASE(loops_agree_with_gemm) {
     verify_exact(inner(u, w, B), sum, 3);
   }
 }
+
 // check lowering and raising
 BOOST_AUTO_TEST_CASE(raise_undoes_lower) {
   for (const Index d : {1, 2, 3, 7, 12})
@@ -62,7 +64,6 @@ BOOST_AUTO_TEST_CASE(raise_undoes_lower) {
       verify(to_double((g.inverse() * g.dense() - one).norm()), 1e-30);
     }
 }
-// check lowering and raising
 BOOST_AUTO_TEST_CASE(lower_agrees_with_dense) {
   for (const Index d : {0, 1, 4, 9})
     for (const auto& g : metrics<double>(d, 40)) {
@@ -72,7 +73,6 @@ BOOST_AUTO_TEST_CASE(lower_agrees_with_dense) {
              3 * product_bound(v, Matrix<double>(G.cwiseAbs())));
     }
 }
-// check lowering and raising
 BOOST_AUTO_TEST_CASE(cholesky_residual) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Index d = Index(1 + seed % 24);
@@ -87,7 +87,6 @@ BOOST_AUTO_TEST_CASE(cholesky_residual) {
            Matrix<double>(gamma(3 * d + 3, 0x1p-53) * size));
   }
 }
-// check lowering and raising
 BOOST_AUTO_TEST_CASE(woodbury_cancels) {
   const auto loss = [](auto s) {
     using S = decltype(s);
@@ -100,6 +99,7 @@ BOOST_AUTO_TEST_CASE(woodbury_cancels) {
   fact("quad", loss(quad()), 2);
   verify(loss(quad()), 1e-23);
 }
+
 // check determinants and Woodbury
 BOOST_AUTO_TEST_CASE(woodbury_over_the_field) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -117,7 +117,6 @@ BOOST_AUTO_TEST_CASE(woodbury_over_the_field) {
                  Fp(D.prod() * C.partialPivLu().determinant()), 2 * d);
   }
 }
-// check determinants and Woodbury
 BOOST_AUTO_TEST_CASE(log_det_of_each_kind) {
   for (const Index d : {1, 2, 5, 11})
     for (const auto& g : metrics<quad>(d, 60)) {
@@ -127,6 +126,7 @@ BOOST_AUTO_TEST_CASE(log_det_of_each_kind) {
   verify(std::abs(Metric<double>::scaled(4096, 1e-9).log_det() +
                   4096 * 9 * std::log(10.0)), 1e-10);
 }
+
 // check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
   using M = Metric<double>;
@@ -148,7 +148,6 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
   BOOST_CHECK_EXCEPTION(M::full(gaussian<double>(2, 3, 1)),
                         std::invalid_argument, says("g is 2x3"));
 }
-// check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(names_the_first_pivot) {
   const auto refused = [](const Matrix<double>& g, const std::string& why) {
     BOOST_CHECK_EXCEPTION(Metric<double>::full(g), std::domain_error,
@@ -159,7 +158,6 @@ BOOST_AUTO_TEST_CASE(names_the_first_pivot) {
   refused(Matrix<double>{{-1, 0}, {0, 1}}, "0 is -1");
   refused(Matrix<double>{{1, 0}, {0, HUGE_VAL}}, "1 is inf");
 }
-// check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(every_deficient_rank_is_refused) {
   int wrong = 0;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
@@ -169,7 +167,6 @@ BOOST_AUTO_TEST_CASE(every_deficient_rank_is_refused) {
   }
   verify(wrong, 0);
 }
-// check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(units_do_not_matter) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Index d = Index(1 + seed % 10);
@@ -182,7 +179,6 @@ BOOST_AUTO_TEST_CASE(units_do_not_matter) {
     verify(std::abs(a.remainder - b.remainder), 1e-13);
   }
 }
-// check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
   using M = Metric<double>;
   const Vector<double> D{{1, -1, 2}}, one = Vector<double>::Ones(3);
@@ -199,7 +195,6 @@ BOOST_AUTO_TEST_CASE(refuses_bad_structure) {
   BOOST_CHECK_EXCEPTION(M::identity(3).lower(Matrix<double>::Zero(2, 4)),
                         std::invalid_argument, says("lower: vectors have 4"));
 }
-// check that only metrics are metrics
 BOOST_AUTO_TEST_CASE(refuses_bad_factors) {
   using M = Metric<double>;
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>{{1, 0}, {NAN, 1}}),
@@ -213,6 +208,7 @@ BOOST_AUTO_TEST_CASE(refuses_bad_factors) {
   BOOST_CHECK_EXCEPTION(M::from_factor(Matrix<double>::Ones(1, 2)),
                         std::invalid_argument, says("L is 1x2"));
 }
+
 // check lengths and angles
 BOOST_AUTO_TEST_CASE(cauchy_schwarz) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed)
@@ -226,7 +222,6 @@ BOOST_AUTO_TEST_CASE(cauchy_schwarz) {
       verify(to_double(abs(cos(angle(u, v, g)) - c)), 1e-30);
     }
 }
-// check lengths and angles
 BOOST_AUTO_TEST_CASE(small_angles) {
   double worst = 0, naive = 0;
   const auto g = Metric<double>::diagonal(Vector<double>{{4, 1, 0.25}});
@@ -249,6 +244,7 @@ BOOST_AUTO_TEST_CASE(small_angles) {
                           says("cosine: a vector of length zero"));
   }
 }
+
 // check the change of basis
 BOOST_AUTO_TEST_CASE(scores_are_invariant) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -264,7 +260,6 @@ BOOST_AUTO_TEST_CASE(scores_are_invariant) {
                  score(b.vector(u), b.form(g), b.vector(v)), 2 * d + 3);
   }
 }
-// check the change of basis
 BOOST_AUTO_TEST_CASE(congruence_keeps_metrics) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index d = Index(1 + seed % 6);
@@ -278,6 +273,7 @@ BOOST_AUTO_TEST_CASE(congruence_keeps_metrics) {
     verify(to_double((h.inverse() - inv).norm() / inv.norm()), 1e-26);
   }
 }
+
 // check the gradients of learned forms
 template <class S>
 Matrix<S> pullback_gradient_by_tape(const Matrix<S>& W, const Matrix<S>& dg) {
@@ -290,7 +286,6 @@ Matrix<S> pullback_gradient_by_tape(const Matrix<S>& W, const Matrix<S>& dg) {
     return loss;
   }, W);
 }
-// check the gradients of learned forms
 BOOST_AUTO_TEST_CASE(gradient_of_pullback) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index d = Index(1 + seed % 6), r = Index(1 + seed % 4);
@@ -312,7 +307,6 @@ BOOST_AUTO_TEST_CASE(pullback_vjp_over_the_field) {
     BOOST_CHECK_EXCEPTION(pullback_vjp(W, dg), std::invalid_argument,
                           says("but W is 1x2"));
 }
-// check the gradients of learned forms
 BOOST_AUTO_TEST_CASE(gradient_of_parameters) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index d = Index(1 + seed % 4);
@@ -333,7 +327,6 @@ BOOST_AUTO_TEST_CASE(gradient_of_parameters) {
     verify(to_double((dT - parameters_vjp(T, dg)).norm() / dT.norm()), 1e-31);
   }
 }
-// check the gradients of learned forms
 BOOST_AUTO_TEST_CASE(parameters_are_a_chart) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 7);
@@ -350,6 +343,7 @@ BOOST_AUTO_TEST_CASE(parameters_are_a_chart) {
   BOOST_CHECK_EXCEPTION(factor_from_parameters(gaussian<double>(2, 3, 1)),
                         std::invalid_argument, says("Theta is 2x3"));
 }
+
 // check the pull-back
 BOOST_AUTO_TEST_CASE(pullback_measures_images) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -366,7 +360,6 @@ BOOST_AUTO_TEST_CASE(pullback_measures_images) {
     verify_exact(inner(u, v, Bilinear<Fp>{g.mat()}), images, 4);
   }
 }
-// check the pull-back
 BOOST_AUTO_TEST_CASE(pullback_is_only_semidefinite) {
   const Matrix<double> W = gaussian<double>(2, 4, 1);
   const Matrix<double> g = W.transpose() * W, inv = g.inverse();
@@ -382,6 +375,7 @@ BOOST_AUTO_TEST_CASE(pullback_is_only_semidefinite) {
   const auto wide = gaussian<double>(4, 4, 3);
   verify(diagnose<double>(wide.transpose() * wide).positive() ? 0 : 1, 0);
 }
+
 // check the errata on forms
 BOOST_AUTO_TEST_CASE(erratum_01) {
   const Matrix<quad> two = 2 * Matrix<quad>::Identity(3, 3);
@@ -398,7 +392,6 @@ BOOST_AUTO_TEST_CASE(erratum_01) {
   refute(moved, 0.1);
   verify(std::abs(sum(b.covector(w), b.vector(v)) - sum(w, v)), 1e-30);
 }
-// check the errata on forms
 BOOST_AUTO_TEST_CASE(erratum_02) {
   const Bilinear<quad> B{gaussian<quad>(3, 5, 1)};
   const Vector<quad> u = gaussian<quad>(3, 1, 2), v = gaussian<quad>(3, 1, 3);
@@ -413,7 +406,6 @@ BOOST_AUTO_TEST_CASE(erratum_02) {
   const quad left = inner<Bilinear<quad>>(u, 2 * w + 3 * x, B);
   verify(to_double(abs(left - 2 * inner(u, w, B) - 3 * inner(u, x, B))), 1e-30);
 }
-// check the errata on forms
 BOOST_AUTO_TEST_CASE(erratum_02b) {
   const Matrix<quad> U = gaussian<quad>(8, 4, 1), W = gaussian<quad>(8, 4, 2);
   const Vector<quad> x = gaussian<quad>(8, 1, 3);
@@ -430,7 +422,6 @@ BOOST_AUTO_TEST_CASE(erratum_02b) {
   verify(to_double(abs(inner<Bilinear<quad>>(2 * q, k, general) -
                        2 * inner(q, k, general))), 1e-31);
 }
-// check the errata on forms
 BOOST_AUTO_TEST_CASE(erratum_04) {
   const Matrix<quad> W = gaussian<quad>(4, 4, 1);
   const Matrix<quad> one = Matrix<quad>::Identity(4, 4);
@@ -444,6 +435,7 @@ BOOST_AUTO_TEST_CASE(erratum_04) {
       view<up, dn>(W), view<dn, dn>(one), view<up, dn>(W));
   verify(to_double((g.mat() - W.transpose() * W).norm()), 1e-31);
 }
+
 // check the answers on forms
 BOOST_AUTO_TEST_CASE(answer_scaled_metric) {
   const auto g = Metric<quad>::scaled(3, quad(2)),
@@ -452,7 +444,6 @@ BOOST_AUTO_TEST_CASE(answer_scaled_metric) {
   verify(to_double(abs(angle(u, v, g) - angle(u, v, h))), 1e-32);
   verify(to_double(abs(norm(u, h) - 2 * norm(u, g))), 1e-32);
 }
-// check the answers on forms
 BOOST_AUTO_TEST_CASE(answer_dimension_of_pullbacks) {
   for (const auto& [r, d] : {std::pair{1, 4}, {2, 4}, {3, 5}, {4, 4}}) {
     const Matrix<double> W = gaussian<double>(r, d, 5);
@@ -470,7 +461,6 @@ BOOST_AUTO_TEST_CASE(answer_dimension_of_pullbacks) {
     if (r < d) verify(to_double((w * kernel).norm()), 1e-30);
   }
 }
-// check the answers on forms
 BOOST_AUTO_TEST_CASE(answer_polarisation) {
   const Matrix<Fp> M = gaussian<Fp>(4, 4, 1), Mt = M.transpose();
   const Vector<Fp> u = gaussian<Fp>(4, 1, 2), v = gaussian<Fp>(4, 1, 3);
@@ -479,7 +469,6 @@ BOOST_AUTO_TEST_CASE(answer_polarisation) {
   };
   verify_exact(q(u) + q(v) - q(u - v), inner<Bilinear<Fp>>(u, v, {M + Mt}), 3);
 }
-// check the answers on forms
 struct OnesMetric {
   using scalar = quad;
   Index d;
@@ -495,7 +484,6 @@ struct OnesMetric {
     return add(v, -alpha / (1 + alpha * quad(d)));
   }
 };
-// check the answers on forms
 BOOST_AUTO_TEST_CASE(answer_ones_metric) {
   static_assert(Form<OnesMetric>);
   const OnesMetric g{6, quad(-0.1)};

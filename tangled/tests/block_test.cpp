@@ -1,4 +1,4 @@
-// tests/block_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// tests/block_test.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/autodiff.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
+
 // check the block and the model
 BOOST_AUTO_TEST_CASE(gradient_of_layer_norm) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -21,7 +22,6 @@ BOOST_AUTO_TEST_CASE(gradient_of_layer_norm) {
     verify(largest(off), 1e-30);
   }
 }
-// check the block and the model
 BOOST_AUTO_TEST_CASE(rows_are_normalised) {
   const Matrix<quad> X = gaussian<quad>(4, 7, 1);
   const auto n = layer_norm(X);
@@ -44,7 +44,6 @@ LanguageModel<quad> lifted_model(const LanguageModel<double>& m) {
                   q);
   return q;
 }
-// check the block and the model
 BOOST_AUTO_TEST_CASE(gradient_of_the_model) {
   const ModelShape shape{5, 6, 4, 2, 2, 3};
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -67,7 +66,6 @@ BOOST_AUTO_TEST_CASE(gradient_of_the_model) {
     verify(to_double(abs(difference - slope)), 1e-17);
   }
 }
-// check the block and the model
 BOOST_AUTO_TEST_CASE(adam_with_a_constant_gradient) {
   auto m = xavier<double>({4, 2}, 1);
   const auto before = m, g = xavier<double>({4, 2}, 2);
@@ -93,7 +91,6 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_tokens) {
   bad({{-1, 0}, {-1, 1}}, "token -1 of 5");
   bad({{0, 1}, {-1, 5}}, "target 5 of 5");
 }
-// check the block and the model
 BOOST_AUTO_TEST_CASE(model_as_drawn) {
   const auto m = draw_model({5, 3, 4, 2, 2, 6}, 7);
   const auto drawn = [](const Matrix<double>& M, Index n, Index d, double sigma,
@@ -115,7 +112,6 @@ BOOST_AUTO_TEST_CASE(model_as_drawn) {
   drawn(m.U, 4, 5, 0.5, 7206);
   BOOST_TEST(m.blocks.size() == 2u);
 }
-// check the block and the model
 BOOST_AUTO_TEST_CASE(every_weight_is_visited) {
   std::string names;
   for_each_weight([&](std::string name, const auto&) { names += name + ' '; },
@@ -123,7 +119,6 @@ BOOST_AUTO_TEST_CASE(every_weight_is_visited) {
   BOOST_TEST(names == "E P W_Q W_K W_V W_O b_Q b_K b_V b_O "
                       "W_1 b_1 W_2 b_2 U ");
 }
-// check the block and the model
 BOOST_AUTO_TEST_CASE(losses_and_batches_by_hand) {
   auto m = draw_model({5, 3, 4, 2, 1, 6}, 7);
   m.U.setZero();
@@ -137,6 +132,7 @@ BOOST_AUTO_TEST_CASE(losses_and_batches_by_hand) {
   BOOST_TEST(train(m, 3, make, 1).size() == 3u);
   BOOST_TEST(made == 48);
 }
+
 // check what the model learns
 const ModelShape small{10, 16, 16, 1, 2, 32};
 constexpr int steps = 400;
@@ -152,7 +148,6 @@ LanguageModel<double> trained(std::uint64_t seed, Index blocks,
   if (losses) *losses = curve;
   return m;
 }
-// check what the model learns
 BOOST_AUTO_TEST_CASE(tasks_have_known_answers) {
   std::mt19937_64 bits(7);
   std::array<int, 16> seen{};
@@ -176,7 +171,6 @@ BOOST_AUTO_TEST_CASE(tasks_have_known_answers) {
     wrong += (seen[p] > 0) != (5 <= p && p < 10);
   verify(double(wrong), 0);
 }
-// check what the model learns
 BOOST_AUTO_TEST_CASE(previous_token_is_learned) {
   ModelShape shape = small;
   shape.blocks = 1;
@@ -198,7 +192,6 @@ BOOST_AUTO_TEST_CASE(previous_token_is_learned) {
   verify(1 - least, 0.4);
   verify(losses.back(), 0.02);
 }
-// check what the model learns
 BOOST_AUTO_TEST_CASE(induction_is_learned) {
   std::vector<double> losses;
   const auto m = trained(2, 2, &losses);
@@ -220,7 +213,6 @@ BOOST_AUTO_TEST_CASE(induction_is_learned) {
     for (Index i = 1; i < p; ++i)
       previous += first(i, i - 1) / double(50 * (p - 1));
   }
-// check what the model learns
   fact("steps", steps);
   fact("on_answer", answer / count, 2);
   fact("on_previous", previous, 2);
@@ -229,7 +221,6 @@ BOOST_AUTO_TEST_CASE(induction_is_learned) {
   verify(1 - answer / count, 0.3);
   verify(loss / count, 0.1);
 }
-// check what the model learns
 BOOST_AUTO_TEST_CASE(one_layer_is_not_enough) {
   std::vector<double> losses;
   trained(2, 1, &losses);

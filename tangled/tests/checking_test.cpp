@@ -1,4 +1,4 @@
-// tests/checking_test.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// tests/checking_test.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/random.hpp"
@@ -18,6 +18,7 @@ inline void showValue(const attn::Matrix<double>& m, std::ostream& out) {
                            "", "[", "]"));
 }
 }  // namespace Eigen
+
 // run a check that ought to fail
 template <class F>
 std::string complaint(F&& check) {
@@ -31,6 +32,7 @@ std::string complaint(F&& check) {
   record().falsifying = false;
   return text;
 }
+
 // run this program again for some cases
 std::string ledger_of(const std::string& cases) {
   const auto file = std::filesystem::temp_directory_path() /
@@ -48,7 +50,9 @@ std::string ledger_of(const std::string& cases) {
 }
 
 BOOST_AUTO_TEST_SUITE(checking)
+
 // check the checks
+
 // check that verify fails when it must
 BOOST_AUTO_TEST_CASE(verify_fails_when_it_must) {
   const double inf = HUGE_VAL, nan = std::nan("");
@@ -64,7 +68,6 @@ BOOST_AUTO_TEST_CASE(verify_fails_when_it_must) {
   verify(0, 1);
   verify(5e-324, 5e-324);
 }
-// check that verify fails when it must
 BOOST_AUTO_TEST_CASE(verify_names_the_worst_entry) {
   const Matrix<double> good = gaussian<double>(5, 7, 1);
   const Matrix<quad> truth = lift<quad>(good);
@@ -82,7 +85,6 @@ BOOST_AUTO_TEST_CASE(verify_names_the_worst_entry) {
       }
   verify(good, truth, bound);
 }
-// check that verify fails when it must
 BOOST_AUTO_TEST_CASE(nan_is_the_largest_distance) {
   const Matrix<double> good = Matrix<double>::Constant(2, 3, 0.5);
   for (Index k = 0; k < good.size(); ++k) {
@@ -98,7 +100,6 @@ BOOST_AUTO_TEST_CASE(nan_is_the_largest_distance) {
   BOOST_TEST(worse(1, 2) == 2);
   BOOST_TEST(worse(2, 1) == 2);
 }
-// check that verify fails when it must
 BOOST_AUTO_TEST_CASE(verify_refuses_other_shapes) {
   const Matrix<double> a = gaussian<double>(2, 3, 1), empty(0, 3);
   const auto fails = [](const auto& x, const auto& y, const auto& z) {
@@ -110,7 +111,6 @@ BOOST_AUTO_TEST_CASE(verify_refuses_other_shapes) {
   BOOST_TEST(!fails(empty, lift<quad>(empty), empty));
   BOOST_TEST(record().tally[0].instances == 0);  // empty: not counted
 }
-// check that verify fails when it must
 BOOST_AUTO_TEST_CASE(refute_needs_a_gap) {
   const double nan = std::nan("");
   for (const auto& [gap, least] :
@@ -121,7 +121,6 @@ BOOST_AUTO_TEST_CASE(refute_needs_a_gap) {
   refute(HUGE_VAL, 1);
   BOOST_TEST(record().tally[std::size_t(Kind::refuted)].ratio == 0.5);
 }
-// check that verify fails when it must
 BOOST_AUTO_TEST_CASE(ledger_keeps_the_worst) {
   for (const double error : {1.0, 3.0, 2.0}) verify(error, 4);
   const Tally& t = record().tally[std::size_t(Kind::bound)];
@@ -131,6 +130,7 @@ BOOST_AUTO_TEST_CASE(ledger_keeps_the_worst) {
   verify(1e-9, 1.1e-9);  // a smaller error, but closer to its bound
   BOOST_TEST(t.error == 1e-9);
 }
+
 // check what the observer writes of planted failures
 BOOST_AUTO_TEST_SUITE(planted, *boost::unit_test::disabled())
 BOOST_AUTO_TEST_CASE(passes) {
@@ -144,7 +144,6 @@ BOOST_AUTO_TEST_CASE(throws) {
 }
 BOOST_AUTO_TEST_CASE(crashes) { std::_Exit(3); }
 BOOST_AUTO_TEST_SUITE_END()
-// check what the observer writes of planted failures
 BOOST_AUTO_TEST_CASE(observer_tells_failures_from_crashes) {
   const std::string failed = ledger_of(
       "checking/planted/passes,exceeds,throws");
@@ -162,6 +161,7 @@ BOOST_AUTO_TEST_CASE(observer_tells_failures_from_crashes) {
   BOOST_TEST(crashed.find("end") == std::string::npos, crashed);
   BOOST_TEST(crashed.find("status 1") != std::string::npos);
 }
+
 // check the arithmetic of quad
 BOOST_AUTO_TEST_CASE(quad_agrees_with_a_hundred_digits) {
   const double u = unit_roundoff<quad>();
@@ -179,7 +179,6 @@ BOOST_AUTO_TEST_CASE(quad_agrees_with_a_hundred_digits) {
     compare(quad(a) / (quad(b) + 1), big(a) / (big(b) + 1));
   }
 }
-// check the arithmetic of quad
 BOOST_AUTO_TEST_CASE(quad_knows_its_limits) {
   using limits = std::numeric_limits<quad>;
   const quad one = 1, e = limits::epsilon();
@@ -194,7 +193,6 @@ BOOST_AUTO_TEST_CASE(quad_knows_its_limits) {
   text << one / 3;
   BOOST_TEST(text.str() == "0.333333333333333333333333333333333317");
 }
-// check the arithmetic of quad
 BOOST_AUTO_TEST_CASE(quad_runs_the_solvers) {
   for (Index n = 1; n <= 6; ++n) {
     const auto R = lift<quad>(gaussian<double>(n, n, std::uint64_t(n)));
@@ -215,6 +213,7 @@ BOOST_AUTO_TEST_CASE(quad_runs_the_solvers) {
     residual(G * E - E * eigen.eigenvalues().asDiagonal(), size);
   }
 }
+
 // check the bounds on rounding
 BOOST_AUTO_TEST_CASE(gamma_bounds_many_roundings) {
   for (const double u : {0x1p-24, 0x1p-11, 0x1p-8})
@@ -230,7 +229,6 @@ BOOST_AUTO_TEST_CASE(gamma_bounds_many_roundings) {
   BOOST_CHECK_EXCEPTION(gamma(-1, 0x1p-8), std::domain_error,
                         says("gamma"));
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(product_within_its_bound) {
   double mean = 0;
   for (std::uint64_t i = 0; i < 2000; ++i) {
@@ -242,6 +240,7 @@ BOOST_AUTO_TEST_CASE(product_within_its_bound) {
     const Matrix<quad> truth = lift<quad>(A) * lift<quad>(B);
     const Matrix<double> bound = product_bound(A, B);
     verify(C, truth, bound);
+
     // add the worst ratio of this product to the mean
     double worst = 0;
     for (Index r = 0; r < m; ++r)
@@ -252,7 +251,6 @@ BOOST_AUTO_TEST_CASE(product_within_its_bound) {
   }
   fact("mean", mean / 2000);
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(product_at_extreme_scales) {
   const double scale[] = {1e-162, 1e150, 1e-5, 1e-160, 1};
   for (std::uint64_t i = 0; i < 500; ++i) {
@@ -264,7 +262,6 @@ BOOST_AUTO_TEST_CASE(product_at_extreme_scales) {
            product_bound(A, B));
   }
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(product_bound_by_hand) {
   const double u = 0x1p-53, tiny = 0x1p-1074;
   const Matrix<double> a{{1, -2}}, b{{3}, {4}}, c{{-5.0}};
@@ -275,7 +272,6 @@ BOOST_AUTO_TEST_CASE(product_bound_by_hand) {
   BOOST_TEST((product_bound(0 * a, b)(0, 0) == 2 * tiny));
   BOOST_TEST((product_bound(0 * a, b, c)(0, 0) == (2 * 5 + 1) * tiny));
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(float_product_within_bound) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Index m = Index(i % 5), k = Index(i % 33), n = Index(i % 7);
@@ -286,7 +282,6 @@ BOOST_AUTO_TEST_CASE(float_product_within_bound) {
            product_bound<float>(A, B));
   }
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(chain_within_its_bound) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Index m = Index(i % 6), k = Index(i % 20), l = Index(i % 11);
@@ -302,7 +297,6 @@ BOOST_AUTO_TEST_CASE(chain_within_its_bound) {
       product_bound(Matrix<double>(2, 3), Matrix<double>(2, 3)),
       std::invalid_argument, says("product_bound: 2x3 times 2x3"));
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(exp_within_two_roundings) {
   const auto relative = [](auto computed, const quad& truth) {
     return to_double(quad(abs(quad(computed) / truth - 1)));
@@ -317,7 +311,6 @@ BOOST_AUTO_TEST_CASE(exp_within_two_roundings) {
            2 * unit_roundoff<float>());
   }
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_within_its_bound) {
   const double scale[] = {0.1, 1, 3, 10, 100, 300};
   for (std::uint64_t i = 0; i < 1500; ++i) {
@@ -338,7 +331,6 @@ BOOST_AUTO_TEST_CASE(softmax_within_its_bound) {
         softmax_bound(Matrix<double>(2, 3), Matrix<double>(n, m)),
         std::invalid_argument, says("softmax_bound: S is 2x3"));
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
   const double r = 0.25, w = std::exp(2 * r), no = -HUGE_VAL;
   const Matrix<double> S{{0, 0, no}, {std::log(3), 0, no}, {no, no, no}};
@@ -354,7 +346,6 @@ BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
   const Matrix<double> none(2, 0);
   BOOST_TEST(shape(softmax_bound(none, none)) == "2x0");
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_bound_from_below) {
   const double u = 0x1p-24, own = gamma(2, u), r = own + 0.25 + u * std::log(3);
   const double w = std::exp(2 * r) / 4;
@@ -364,7 +355,6 @@ BOOST_AUTO_TEST_CASE(softmax_bound_from_below) {
                                         Matrix<double>{{0, 0.25}})(0, 0);
   verify(std::abs(b / (3 * w * down) - 1), gamma(2200, 0x1p-53));
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_bound_of_exact_scores) {
   const double two = gamma(2, 0x1p-53), one = gamma(1, 0x1p-53);
   const Matrix<double> tie{{7, 7}}, sole{{7}};
@@ -383,7 +373,6 @@ BOOST_AUTO_TEST_CASE(softmax_bound_of_a_long_row) {
   const double b = softmax_bound<float>(none, none)(0, 0);
   verify(std::abs(b * double(n) / (w * up) - 1), gamma(3 * n, 0x1p-53));
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     const Index n = 1 + Index(i % 50);
@@ -393,7 +382,6 @@ BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {
            softmax_bound<float>(lift<double>(S), none));
   }
 }
-// check the bounds on rounding
 BOOST_AUTO_TEST_CASE(bound_sees_what_a_tolerance_does_not) {
   int seen = 0, tolerated = 0;
   const int tries = 400;
@@ -417,6 +405,7 @@ BOOST_AUTO_TEST_CASE(bound_sees_what_a_tolerance_does_not) {
   refute(double(seen) / tries, 0.9);
   BOOST_TEST(tolerated == tries);
 }
+
 // check that counterexamples are found and shrunk
 BOOST_AUTO_TEST_CASE(shrinking_finds_the_overflow) {
   const std::string found =
@@ -431,7 +420,6 @@ BOOST_AUTO_TEST_CASE(shrinking_finds_the_overflow) {
   verify(std::exp(709.0), std::numeric_limits<double>::max());
   refute(std::exp(710.0), std::numeric_limits<double>::max());
 }
-// check that counterexamples are found and shrunk
 BOOST_AUTO_TEST_CASE(shrinking_finds_what_does_not_commute) {
   const std::string found = counterexample([] {
     const Index n = draw(1, 5);
@@ -447,7 +435,6 @@ BOOST_AUTO_TEST_CASE(shrinking_finds_what_does_not_commute) {
   });
   BOOST_TEST(found.substr(0, 40) == again.substr(0, 40));  // fixed seed
 }
-// check that counterexamples are found and shrunk
 BOOST_AUTO_TEST_CASE(true_properties_survive) {
   for_all([] {
     const Index n = draw(1, 4), k = draw(0, 4), m = draw(1, 4);
@@ -460,7 +447,6 @@ BOOST_AUTO_TEST_CASE(true_properties_survive) {
   }, 300);
   BOOST_TEST(record().tally[0].instances == 600);
 }
-// check that counterexamples are found and shrunk
 BOOST_AUTO_TEST_CASE(for_all_fails_when_it_must) {
   const auto fails = [](const auto& property) {
     return complaint([&] {
@@ -478,6 +464,7 @@ BOOST_AUTO_TEST_CASE(for_all_fails_when_it_must) {
   BOOST_TEST(fails([](int) { RC_PRE(false); }) != "");
   BOOST_TEST(fails([](int) { verify(0, 0); }) == "");
 }
+
 // check the arithmetic of the field
 BOOST_AUTO_TEST_CASE(axioms_hold_for_all_triples) {
   using F = Mersenne<5>;
@@ -497,7 +484,6 @@ BOOST_AUTO_TEST_CASE(axioms_hold_for_all_triples) {
     }
   verify(violations, 0);
 }
-// check the arithmetic of the field
 BOOST_AUTO_TEST_CASE(reduction_equals_division) {
   std::mt19937_64 generator(1);
   const std::uint64_t p = Fp::modulus;
@@ -519,7 +505,6 @@ BOOST_AUTO_TEST_CASE(reduction_equals_division) {
   BOOST_TEST(tried == 5049);
   BOOST_CHECK_THROW(Fp(1) / Fp(0), std::domain_error);
 }
-// check the arithmetic of the field
 BOOST_AUTO_TEST_CASE(integers_wrap_and_reals_are_refused) {
   static_assert(!std::is_constructible_v<Fp, double>);
   static_assert(Fp(3) / Fp(3) == Fp(1) && Fp(-1) + Fp(1) == Fp(0));
@@ -529,7 +514,6 @@ BOOST_AUTO_TEST_CASE(integers_wrap_and_reals_are_refused) {
   verify_exact(Fp(1) / Fp(2) + Fp(1) / Fp(2), Fp(1), 1);
   verify_exact(Fp(std::int64_t(-1) << 62), Fp(-2), 1);
 }
-// check the arithmetic of the field
 BOOST_AUTO_TEST_CASE(random_elements_are_uniform) {
   std::mt19937_64 generator(2);
   std::array<int, 31> count{};
@@ -540,7 +524,6 @@ BOOST_AUTO_TEST_CASE(random_elements_are_uniform) {
   fact("chi2", chi2);
   verify(std::abs(chi2 - 30), 6 * std::sqrt(60));
 }
-// check the arithmetic of the field
 BOOST_AUTO_TEST_CASE(elimination_is_exact) {
   for (Index n = 0; n <= 12; ++n) {
     const Matrix<Fp> A = gaussian<Fp>(n, n, 3), B = gaussian<Fp>(n, 2, 4);
@@ -552,7 +535,6 @@ BOOST_AUTO_TEST_CASE(elimination_is_exact) {
     }
   }
 }
-// check the arithmetic of the field
 BOOST_AUTO_TEST_CASE(the_field_has_no_exponential) {
   using F = Mersenne<7>;
   for (int c = 2; c < 127; ++c) {
@@ -562,6 +544,7 @@ BOOST_AUTO_TEST_CASE(the_field_has_no_exponential) {
     verify(power != F(c), 0);
   }
 }
+
 // check that exact stamps fail when they must
 BOOST_AUTO_TEST_CASE(chance_of_the_worst_point) {
   const Matrix<Fp> A = gaussian<Fp>(2, 3, 1), B = A.transpose();
@@ -584,6 +567,7 @@ BOOST_AUTO_TEST_CASE(chance_of_the_worst_point) {
   for (int i = 0; i < 30; ++i) verify_exact(A, A, 2);
   BOOST_TEST(t.bound == 10 * pi);
 }
+
 // check the lemma of Schwartz and Zippel by counting
 template <int Q>
 long zeros(const Matrix<Mersenne<Q>>& c) {
@@ -602,7 +586,6 @@ long zeros(const Matrix<Mersenne<Q>>& c) {
     }
   return found;
 }
-// check the lemma of Schwartz and Zippel by counting
 BOOST_AUTO_TEST_CASE(zeros_in_small_fields) {
   using F = Mersenne<5>;
   std::mt19937_64 generator(5);
@@ -624,6 +607,7 @@ BOOST_AUTO_TEST_CASE(zeros_in_small_fields) {
     BOOST_TEST(zeros(roots) == D * 31);
   }
 }
+
 // check a true identity and a false one
 BOOST_AUTO_TEST_CASE(softmax_jacobian_in_two_forms) {
   int caught = 0;
@@ -644,7 +628,6 @@ BOOST_AUTO_TEST_CASE(softmax_jacobian_in_two_forms) {
   refute(caught, 1000);
   fact("caught", caught);
 }
-// check a true identity and a false one
 BOOST_AUTO_TEST_CASE(false_by_one_part_in_a_trillion_million) {
   const std::int64_t large = 1000000000000000000;
   int in_double = 0, in_field = 0;
@@ -669,6 +652,7 @@ BOOST_AUTO_TEST_CASE(false_by_one_part_in_a_trillion_million) {
   BOOST_TEST(in_double == 0);
   BOOST_TEST(in_field == 200);
 }
+
 // check the answers about checking
 BOOST_AUTO_TEST_CASE(answer_sums_of_gamma) {
   const double u = 0x1p-11, own = 1 + 8 * unit_roundoff<double>();
@@ -679,7 +663,6 @@ BOOST_AUTO_TEST_CASE(answer_sums_of_gamma) {
       verify(double(m) * b, gamma(m * n, u) * own);
     }
 }
-// check the answers about checking
 BOOST_AUTO_TEST_CASE(answer_freivalds) {
   using F = Mersenne<3>;
   std::mt19937_64 generator(7);
@@ -701,7 +684,6 @@ BOOST_AUTO_TEST_CASE(answer_freivalds) {
   fact("passed", passed);
   verify(std::abs(passed - 10000.0), 5 * std::sqrt(draws * 6 / 49.0));
 }
-// check the answers about checking
 BOOST_AUTO_TEST_CASE(answer_sherman_morrison) {
   int caught = 0;
   for (std::uint64_t i = 0; i < 100; ++i) {

@@ -1,4 +1,4 @@
-// tests/curvature_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// tests/curvature_test.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/fisher.hpp"
@@ -7,6 +7,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
+
 // check curvature
 BOOST_AUTO_TEST_CASE(riemann_symmetries) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -25,7 +26,6 @@ BOOST_AUTO_TEST_CASE(riemann_symmetries) {
     BOOST_TEST(!same(R, zero));
   }
 }
-// check curvature
 BOOST_AUTO_TEST_CASE(curvature_is_invariant) {
   const auto map = [](const auto& y) {
     using S = typename std::decay_t<decltype(y)>::Scalar;
@@ -47,7 +47,6 @@ BOOST_AUTO_TEST_CASE(curvature_of_a_plane) {
                  sectional_curvature(crooked, x, s, t), 150);
   }
 }
-// check curvature
 BOOST_AUTO_TEST_CASE(curvature_of_the_zoo) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Vector<Fp> x = uniform<Fp>(2, 1, seed);
@@ -57,7 +56,6 @@ BOOST_AUTO_TEST_CASE(curvature_of_the_zoo) {
     verify_exact(gauss_curvature(stereographic(3), x), Fp(1) / 9, 40);
   }
 }
-// check curvature
 BOOST_AUTO_TEST_CASE(ricci_of_spheres) {
   for (Index d = 1; d <= 4; ++d) {
     const Vector<Fp> x = uniform<Fp>(d, 1, std::uint64_t(d));
@@ -71,6 +69,7 @@ BOOST_AUTO_TEST_CASE(ricci_of_spheres) {
                         std::invalid_argument,
                         says("gauss_curvature: x has 3"));
 }
+
 // check the errata about coordinates
 BOOST_AUTO_TEST_CASE(score_is_no_distance) {
   Index missed = 0;
@@ -94,7 +93,6 @@ BOOST_AUTO_TEST_CASE(score_is_no_distance) {
                  q.dot(g * q) + k.dot(g * k) - 2 * q.dot(g * k), 3);
   }
 }
-// check the errata about coordinates
 BOOST_AUTO_TEST_CASE(flat_does_not_mean_constant) {
   for (const double r : {0.5, 2.0}) {
     const Vector<double> x{{r, 0.3}};
@@ -104,6 +102,7 @@ BOOST_AUTO_TEST_CASE(flat_does_not_mean_constant) {
   const Vector<Fp> x = uniform<Fp>(2, 1, 1);
   verify_exact(riemann(polar, x), Tensor<Fp, up, dn, dn, dn>(2, 2, 2, 2), 20);
 }
+
 // check the answers on surfaces
 BOOST_AUTO_TEST_CASE(answer_conformal) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -115,6 +114,7 @@ BOOST_AUTO_TEST_CASE(answer_conformal) {
                  (wx * wx + wy * wy - w * laplace) / (w * w * w * w), 60);
   }
 }
+
 // compute a curvature from cumulants
 quad curvature_from_cumulants(const Matrix<double>& keys,
                               const Vector<double>& q) {
@@ -136,7 +136,30 @@ quad curvature_from_cumulants(const Matrix<double>& keys,
       inverse.g, kappa, kappa);
   return (C(0, 1, 0, 1) - C(0, 1, 1, 0)) / (4 * inverse.det);
 }
+
 // check the space of queries
+BOOST_AUTO_TEST_CASE(answer_random_keys) {
+  double before = HUGE_VAL;
+  for (const int n : {4, 6, 20, 200}) {
+    int negative = 0;
+    std::vector<double> size;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      const QueryMetric<double> G{gaussian<double>(n, 2, seed)};
+      const Vector<double> origin = Vector<double>::Zero(2);
+      const double K = gauss_curvature(G, origin);
+      negative += K < 0;
+      size.push_back(std::abs(K));
+    }
+    std::sort(size.begin(), size.end());
+    fact("n_" + std::to_string(n), negative / 2);
+    if (n == 200) verify(size[100], 0.2 * before);
+    if (n == 20) before = size[100];
+  }
+  const Matrix<double> k = gaussian<double>(3, 2, 1);
+  const Vector<double> zero = Vector<double>::Zero(2);
+  verify(std::abs(gauss_curvature(QueryMetric<double>{k}, zero) - 0.25),
+         curvature_bound(k, zero));
+}
 const Matrix<double> three_keys{{1, 0}, {0, 1}, {-1, 0.5}};
 const Matrix<double> four_keys{{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
 double area(const Matrix<double>& k, Index steps) {
@@ -151,7 +174,6 @@ double area(const Matrix<double>& k, Index steps) {
     }
   return to_double(sum) * h * h;
 }
-// check the space of queries
 BOOST_AUTO_TEST_CASE(octant_has_area) {
   const auto sum = [](Index steps) { return area(three_keys, steps); };
   fact("area", sum(120), 6);
@@ -162,7 +184,6 @@ BOOST_AUTO_TEST_CASE(square_has_area) {
   fact("area", sum(120), 6);
   verify_limit(sum, 60, 2, M_PI * M_PI);
 }
-// check the space of queries
 const auto monomials = [](const Matrix<double>& k) {
   return [=](const auto& z) {
     using S = typename std::decay_t<decltype(z)>::Scalar;
@@ -181,7 +202,6 @@ const auto monomials = [](const Matrix<double>& k) {
     return Matrix<S>(c.transpose() * p.asDiagonal() * c);
   };
 };
-// check the space of queries
 BOOST_AUTO_TEST_CASE(octant_and_square_exactly) {
   const Matrix<double> octant{{0, 0}, {2, 1}, {1, 3}};
   const Matrix<double> square{{2, 1}, {1, 2}, {0, 1}, {1, 0}};
@@ -191,7 +211,6 @@ BOOST_AUTO_TEST_CASE(octant_and_square_exactly) {
     verify_exact(gauss_curvature(monomials(square), z), Fp(0), 400);
   }
 }
-// check the space of queries
 BOOST_AUTO_TEST_CASE(query_metric_is_pulled_back) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Index n = Index(1 + seed % 6), d = Index(1 + seed % 3);
@@ -209,7 +228,6 @@ BOOST_AUTO_TEST_CASE(query_metric_is_pulled_back) {
   BOOST_CHECK_EXCEPTION(QueryMetric<double>{three_keys}(Vector<double>(3)),
                         std::invalid_argument, says("QueryMetric: q has 3"));
 }
-// check the space of queries
 double curvature_bound(const Matrix<double>& k, const Vector<double>& q) {
   const RowVector<double> A = attn::gibbs((k * q).transpose());
   const RowVector<double> mean = A * k;
@@ -221,7 +239,6 @@ double curvature_bound(const Matrix<double>& k, const Vector<double>& q) {
   const double m4 = A * r.array().pow(4).matrix();
   return 10 * 0x1p-53 * G.norm() * inverse * (m4 + m3 * m3 * inverse) / det;
 }
-// check the space of queries
 BOOST_AUTO_TEST_CASE(curvature_has_any_sign) {
   for (const bool six : {false, true}) {
     const Matrix<double> k = six ? six_keys : pentagon();
@@ -245,28 +262,5 @@ BOOST_AUTO_TEST_CASE(curvature_of_three_keys) {
     verify(distance(curvature_from_cumulants(gaussian<double>(3, 2, seed),
                                              gaussian<double>(2, 1, seed + 9)),
                     0.25), 1e-29);
-}
-// check the space of queries
-BOOST_AUTO_TEST_CASE(answer_random_keys) {
-  double before = HUGE_VAL;
-  for (const int n : {4, 6, 20, 200}) {
-    int negative = 0;
-    std::vector<double> size;
-    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-      const QueryMetric<double> G{gaussian<double>(n, 2, seed)};
-      const Vector<double> origin = Vector<double>::Zero(2);
-      const double K = gauss_curvature(G, origin);
-      negative += K < 0;
-      size.push_back(std::abs(K));
-    }
-    std::sort(size.begin(), size.end());
-    fact("n_" + std::to_string(n), negative / 2);
-    if (n == 200) verify(size[100], 0.2 * before);
-    if (n == 20) before = size[100];
-  }
-  const Matrix<double> k = gaussian<double>(3, 2, 1);
-  const Vector<double> zero = Vector<double>::Zero(2);
-  verify(std::abs(gauss_curvature(QueryMetric<double>{k}, zero) - 0.25),
-         curvature_bound(k, zero));
 }
 BOOST_AUTO_TEST_SUITE_END()

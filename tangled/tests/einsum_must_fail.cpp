@@ -1,4 +1,4 @@
-// tests/einsum_must_fail.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// tests/einsum_must_fail.cpp: tangled from chapters/90-equations-checks.nw; edit that file, not this one.
 #include "attn/einsum.hpp"
 using namespace attn;
 extern const Tensor<double, up, up> Q, K;
@@ -20,6 +20,7 @@ void refused() {
   eq<"S_i{}^j = Q^{ia} g_{ab} K^{jb}">(Q, g, K);  // eq:none
   // expect: free index is up on one side and down on the other
   #endif
+
   // equations that misuse the left side
   #if CASE == 5
   eq<"S^{ijk} = Q^{ia} g_{ab} K^{jb}">(Q, g, K);  // eq:none
@@ -34,6 +35,7 @@ void refused() {
   eq<"S^{ij} = Q^{ij} + K^{ji} - A^i{}_k Q^{kl}">(Q, K, A, Q);  // eq:none
   // expect: index occurs once on the right and not on the left
   #endif
+
   // equations that misuse a label
   #if CASE == 9
   eq<"s = Q^{(i)a} g_{ab} K^{(i)b}">(Q, g, K);  // eq:none
@@ -42,6 +44,7 @@ void refused() {
   eq<"S^i = Q^{(i)a} g_{ab} K^{(i)b}">(Q, g, K);  // eq:none
   // expect: index is a label in one place and not in another
   #endif
+
   // texts that are no equations
   #if CASE == 11
   eq<"S^{ij} : Q^{ij}">(Q);  // eq:none
@@ -62,6 +65,7 @@ void refused() {
   eq<"s = Q^{abcdefghi}">(Q);  // eq:none
   // expect: more than 8 slots, 6 factors or 8 terms
   #endif
+
   // equations that do not fit their arguments
   #if CASE == 17
   eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g);  // eq:none

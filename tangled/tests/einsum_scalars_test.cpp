@@ -1,4 +1,4 @@
-// tests/einsum_scalars_test.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// tests/einsum_scalars_test.cpp: tangled from chapters/90-equations-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/autodiff.hpp"
@@ -9,6 +9,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(notation)
+
 // check equations over other scalars
 BOOST_AUTO_TEST_CASE(equations_are_exact_over_the_field) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -28,7 +29,6 @@ BOOST_AUTO_TEST_CASE(halves_exist_in_the_field) {
       R"(S_{ab} = \tfrac{1}{2} A_{ab} + \tfrac{1}{2} A_{ba})">(A, A);
   verify_exact(eq<"T_{ab} = 2 S_{ab} - A_{ba}">(S, A), A, 1);
 }
-// check equations over other scalars
 BOOST_AUTO_TEST_CASE(derivatives_pass_through_equations) {
   const Matrix<quad> q = gaussian<quad>(4, 3, 1);
   const Matrix<quad> k = gaussian<quad>(5, 3, 2);

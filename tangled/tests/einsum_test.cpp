@@ -1,4 +1,4 @@
-// tests/einsum_test.cpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// tests/einsum_test.cpp: tangled from chapters/90-equations-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <map>
@@ -7,6 +7,7 @@
 #include "attn/random.hpp"
 #include "attn/rounding.hpp"
 using namespace attn;
+
 // multiply by literal loops
 template <class S>
 struct Flat {
@@ -23,7 +24,6 @@ Flat<S> flat(const X& x, bool absolute = false) {
   }
   return f;
 }
-// multiply by literal loops
 template <class S>
 std::vector<S> literal(const std::string& pattern,
                        const std::vector<Flat<S>>& x) {
@@ -61,6 +61,7 @@ std::vector<S> literal(const std::string& pattern,
     if (l == extent.end()) return result;
   }
 }
+
 // make tensors to compare with
 template <class X>
 X ones_like(X x) {
@@ -74,6 +75,7 @@ Tensor<double, H...> some(std::uint64_t seed, N... n) {
   x.values = uniform<double>(x.values.size(), 1, seed);
   return x;
 }
+
 // compare an equation with literal loops
 template <Text T, class... X>
 auto compare(const std::string& pattern, const X&... x) {
@@ -91,6 +93,7 @@ auto compare(const std::string& pattern, const X&... x) {
   }
   return C;
 }
+
 // report a pattern of the table
 template <Text T, class... X>
 void pattern(int row, const std::string& classical, const X&... x) {
@@ -104,6 +107,7 @@ void pattern(int row, const std::string& classical, const X&... x) {
   fact("eq" + number, tex);
   fact("op" + number, classical);
 }
+
 // count the products of a scalar
 struct Counted {
   double x = 0;
@@ -115,6 +119,7 @@ struct Counted {
   friend Counted operator/(Counted a, Counted b) { return a.x / b.x; }
   Counted& operator+=(Counted b) { return x += b.x, *this; }
 };
+
 // make the counting scalar known to Eigen
 template <>
 struct Eigen::NumTraits<Counted> : Eigen::NumTraits<double> {
@@ -125,7 +130,9 @@ struct Eigen::NumTraits<Counted> : Eigen::NumTraits<double> {
 };
 
 BOOST_AUTO_TEST_SUITE(notation)
+
 // run the cases on tensors and the reader
+
 // check tensors and views
 BOOST_AUTO_TEST_CASE(tensor_is_row_major) {
   Tensor<double, up, dn, up> t(2, 3, 4);
@@ -144,7 +151,6 @@ BOOST_AUTO_TEST_CASE(heights_are_types) {
   static_assert(is_convertible_v<decltype(eq<"s = u_a v^a">(a, v)), double>);
   BOOST_TEST(double(eq<"s = u_a v^a">(a, v)) == 0);
 }
-// check tensors and views
 BOOST_AUTO_TEST_CASE(tensor_from_matrix_and_back) {
   const Matrix<double> m = gaussian<double>(3, 4, 1);
   const Tensor<double, up, dn> t = 2 * m;
@@ -170,7 +176,6 @@ BOOST_AUTO_TEST_CASE(views_do_not_copy) {
   BOOST_TEST((view<up, dn>(m.transpose()).step == std::array<Index, 2>{1, 7}));
   BOOST_TEST((view<up>(m.col(3)).step == std::array<Index, 1>{7}));
 }
-// check tensors and views
 BOOST_AUTO_TEST_CASE(views_of_any_stride) {
   const Matrix<double> m = gaussian<double>(60, 70, 1);
   const Eigen::MatrixXd columns = m;
@@ -189,7 +194,6 @@ BOOST_AUTO_TEST_CASE(views_of_any_stride) {
   verify(row.vec(), lift<quad>(block) * lift<quad>(m.col(0).head(30)),
          product_bound(block, m.col(0).head(30)));
 }
-// check tensors and views
 BOOST_AUTO_TEST_CASE(tensors_form_a_vector_space) {
   const auto x = some<up, dn>(1, 2, 3), y = some<up, dn>(2, 2, 3);
   BOOST_TEST(((x + y - 2 * x).mat() == x.mat() + y.mat() - 2 * x.mat()));
@@ -205,7 +209,6 @@ BOOST_AUTO_TEST_CASE(lift_keeps_numbers) {
   const Vector<quad> v = lift<quad>(x.values);
   BOOST_TEST(v.size() == 6);
 }
-// check tensors and views
 BOOST_AUTO_TEST_CASE(products_of_any_scalar) {
   const Matrix<double> a{{1, 2, 3}}, b{{4}, {5}, {6}};
   const auto exactly = [](auto x, auto y) {
@@ -219,6 +222,7 @@ BOOST_AUTO_TEST_CASE(products_of_any_scalar) {
   BOOST_CHECK_EXCEPTION(times(a, a), std::invalid_argument,
                         says("times: a is 1x3 but b is 1x3"));
 }
+
 // check messages and random numbers
 BOOST_AUTO_TEST_CASE(refusals_name_the_shapes) {
   BOOST_TEST(shape(Matrix<double>(4, 3)) == "4x3");
@@ -245,7 +249,6 @@ BOOST_AUTO_TEST_CASE(uniform_fills_its_interval) {
   BOOST_TEST(x.minCoeff() >= -1);
   BOOST_TEST(x.maxCoeff() < 1);
 }
-// check messages and random numbers
 BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
   const Matrix<double> x = gaussian<double>(4, 5, 9);
   BOOST_TEST((gaussian<quad>(4, 5, 9) == lift<quad>(x)));
@@ -260,7 +263,6 @@ BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
   BOOST_CHECK_EXCEPTION(uniform<double>(1, -5, 9), std::invalid_argument,
                         says("uniform: extents 1x-5"));
 }
-// check messages and random numbers
 BOOST_AUTO_TEST_CASE(permutations_are_equally_likely) {
   std::map<std::vector<Index>, double> count;
   for (std::uint64_t seed = 0; seed < 6000; ++seed)
@@ -273,6 +275,7 @@ BOOST_AUTO_TEST_CASE(permutations_are_equally_likely) {
   BOOST_TEST(permutation(0, 1).empty());
   BOOST_CHECK_THROW(permutation(-1, 1), std::invalid_argument);
 }
+
 // check the reader
 template <Text T>
 constexpr const detail::Factor& first_factor() {
@@ -287,7 +290,6 @@ BOOST_AUTO_TEST_CASE(blanks_and_empty_braces_mean_nothing) {
     BOOST_TEST(a.slot[k].height == b.slot[k].height);
   }
 }
-// check the reader
 BOOST_AUTO_TEST_CASE(accents_belong_to_names) {
   constexpr auto& a = first_factor<R"(s = \bar S_{ij} X^{ij})">();
   constexpr auto& b = first_factor<R"(s = \hat{\bar S}''_{ij} X^{ij})">();
@@ -297,7 +299,6 @@ BOOST_AUTO_TEST_CASE(accents_belong_to_names) {
   static_assert(e.arguments == 2);
   BOOST_TEST(e.term[0].factor[0].rank == 0U);
 }
-// check the reader
 BOOST_AUTO_TEST_CASE(greek_indices_are_distinct) {
   const auto A = some<dn, dn>(1, 2, 3);
   const auto B =
@@ -321,6 +322,7 @@ BOOST_AUTO_TEST_CASE(coefficients_are_rational) {
   const auto D = eq<"D_{ab} = - 3 A_{ab} + 2 A_{ab}">(A, A);
   BOOST_TEST((D.mat() == -3 * A.mat() + 2 * A.mat()));
 }
+
 // check sums of terms
 BOOST_AUTO_TEST_CASE(christoffel_symbols_are_two_equations) {
   const auto dg = some<dn, dn, dn>(1, 3, 3, 3);
@@ -330,6 +332,7 @@ BOOST_AUTO_TEST_CASE(christoffel_symbols_are_two_equations) {
           dg, dg, dg);
   const auto G =
       eq<R"(\Gamma^c{}_{ab} = \tfrac{1}{2} g^{cd} T_{dab})">(gi, T);
+
   // compare the symbols with their definition
   for (Index c = 0; c < 3; ++c)
     for (Index a = 0; a < 3; ++a)
@@ -345,7 +348,6 @@ BOOST_AUTO_TEST_CASE(christoffel_symbols_are_two_equations) {
                gamma(8, 0x1p-53) * to_double(size));
       }
 }
-// check sums of terms
 BOOST_AUTO_TEST_CASE(dummies_are_private_to_terms) {
   const auto A = some<up, dn>(1, 2, 3), C = some<up, dn>(3, 2, 5);
   const auto B = some<up, up>(2, 3, 4), D = some<up, up>(4, 5, 4);
@@ -369,6 +371,7 @@ BOOST_AUTO_TEST_CASE(extents_are_checked) {
   BOOST_CHECK_EXCEPTION((eq<"t = A^a{}_a">(some<up, dn>(1, 2, 3))),
                         std::invalid_argument, says("index a has"));
 }
+
 // check traces, diagonals and empty sums
 BOOST_AUTO_TEST_CASE(traces_inside_products) {
   const auto R = some<up, dn, dn, dn>(1, 4, 3, 4, 3);
@@ -392,7 +395,6 @@ BOOST_AUTO_TEST_CASE(empty_sums_are_zero) {
   verify(largest(S.values), 0.0);
   BOOST_TEST(shape(eq<"B^{ji} = A^{ij}">(none)) == "4x0");
 }
-// check traces, diagonals and empty sums
 BOOST_AUTO_TEST_CASE(six_factors_in_a_row) {
   const auto A = some<up, dn>(1, 3, 3), B = some<up, dn>(2, 3, 3);
   compare<"z^i{}_p = A^i{}_j B^j{}_k A^k{}_l B^l{}_m A^m{}_n B^n{}_p">(
@@ -416,7 +418,9 @@ BOOST_AUTO_TEST_CASE(arguments_may_be_temporaries) {
   verify(std::abs(t - 2 * m.trace()), gamma(3, 0x1p-53) * 2 *
                                           m.diagonal().cwiseAbs().sum());
 }
+
 // run the cases on equations
+
 // check products of random shapes
 BOOST_AUTO_TEST_CASE(products_agree_with_loops) {
   for_all([] {
@@ -433,6 +437,7 @@ BOOST_AUTO_TEST_CASE(products_agree_with_loops) {
         "bc,bia,cja->jia", some<dn, dn>(7, h, h), Q, K);
   });
 }
+
 // check every kernel
 BOOST_AUTO_TEST_CASE(all_kernels_agree_with_loops) {
   const Index n = 33, m = 17, d = 41;
@@ -450,7 +455,6 @@ BOOST_AUTO_TEST_CASE(all_kernels_agree_with_loops) {
   compare<"C^{(h)i}{}_j = A^i{}_k{}^{(h)} B^k{}_j">(
       "ikh,kj->hij", some<up, dn, up>(6, n, d, 3), B);
 }
-// check every kernel
 BOOST_AUTO_TEST_CASE(kernels_follow_strides) {
   using namespace detail;
   constexpr int r = Eigen::RowMajor, c = Eigen::ColMajor;
@@ -476,7 +480,6 @@ BOOST_AUTO_TEST_CASE(kernels_follow_strides) {
   BOOST_TEST((chosen(1, 2, 6, 2, 1) == loops));
   BOOST_TEST((chosen(4, 1, 3, 1, 2) == loops));
 }
-// check every kernel
 BOOST_AUTO_TEST_CASE(unit_strides_are_picked) {
   using namespace detail;
   const auto picked = [](std::vector<Index> strides) {
@@ -489,7 +492,6 @@ BOOST_AUTO_TEST_CASE(unit_strides_are_picked) {
   BOOST_TEST((picked({1, 5}) == 1 && picked({5, 1}) == 1));
   BOOST_TEST((picked({4, 5}) == 5 && picked({3}) == 3 && picked({}) == 0));
 }
-// check every kernel
 BOOST_AUTO_TEST_CASE(one_loop_of_each_role_is_taken) {
   using namespace detail;
   const auto operand = [](auto x, std::string_view letters) {
@@ -512,7 +514,6 @@ BOOST_AUTO_TEST_CASE(one_loop_of_each_role_is_taken) {
   BOOST_TEST(taken("abi", "jba", "ij") == "ija b");
   BOOST_TEST(taken("ab", "jba", "j") == std::string("\0jb a", 5));
 }
-// check every kernel
 BOOST_AUTO_TEST_CASE(float_obeys_its_bound) {
   for (const Index d : {1, 64, 1000}) {
     const auto Q = lift<float>(some<up, up>(1, 5, d));
@@ -520,6 +521,7 @@ BOOST_AUTO_TEST_CASE(float_obeys_its_bound) {
     compare<"S^{ij} = Q^{ia} K^j{}_a">("ia,ja->ij", Q, K);
   }
 }
+
 // check the patterns of linear algebra
 BOOST_AUTO_TEST_CASE(patterns_of_linear_algebra) {
   const auto u = some<up>(1, 5), v = some<up>(2, 5);
@@ -540,6 +542,7 @@ BOOST_AUTO_TEST_CASE(patterns_of_linear_algebra) {
   pattern<"C^{(b)i}{}_j = A^{(b)i}{}_k B^{(b)k}{}_j">(
       9, "bik,bkj->bij", Ab, Bb);
 }
+
 // check the patterns of attention
 BOOST_AUTO_TEST_CASE(patterns_of_attention) {
   const auto u = some<up>(1, 4), v = some<up>(2, 4);
@@ -561,6 +564,7 @@ BOOST_AUTO_TEST_CASE(patterns_of_attention) {
   pattern<"O^{(b)ic} = A^{(b)i}{}_j V^{(b)jc}">(
       16, "bij,bjc->bic", Ab, Kb);
 }
+
 // check the patterns of many heads
 BOOST_AUTO_TEST_CASE(patterns_of_many_heads) {
   const auto X = some<up, up>(1, 3, 6);
@@ -582,6 +586,7 @@ BOOST_AUTO_TEST_CASE(patterns_of_many_heads) {
       22, "bhia,ac,bhjc->bhij", some<up, up, up, up>(9, 2, 2, 3, 4), g,
       some<up, up, up, up>(10, 2, 2, 5, 4));
 }
+
 // check the patterns of the backward pass
 BOOST_AUTO_TEST_CASE(patterns_of_the_backward_pass) {
   const auto A = some<up, dn>(1, 3, 5);
@@ -599,6 +604,7 @@ BOOST_AUTO_TEST_CASE(patterns_of_the_backward_pass) {
   pattern<R"(\bar g^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(
       26, "ia,ij,jb->ab", Q, dS, K);
 }
+
 // check the three readings
 BOOST_AUTO_TEST_CASE(the_score_is_QgKt) {
   const auto Q = some<up, up>(1, 7, 5), K = some<up, up>(2, 9, 5);
@@ -610,7 +616,6 @@ BOOST_AUTO_TEST_CASE(the_score_is_QgKt) {
   verify(S.mat(), truth,
          product_bound(Q.mat(), g.mat(), K.mat().transpose()));
 }
-// check the three readings
 BOOST_AUTO_TEST_CASE(the_output_and_its_cotangent) {
   const auto A = some<up, dn>(1, 7, 9);
   const auto V = some<up, up>(2, 9, 5);
@@ -625,7 +630,6 @@ BOOST_AUTO_TEST_CASE(the_output_and_its_cotangent) {
   verify(O.mat(), o, product_bound(A.mat(), V.mat()));
   verify(dV.mat(), v, product_bound(A.mat().transpose(), dO.mat()));
 }
-// check the three readings
 BOOST_AUTO_TEST_CASE(a_label_is_one_equation_per_head) {
   const Index H = 3, n = 4, m = 5, d = 2;
   const auto Q = some<up, up, up>(1, H, n, d);
@@ -642,6 +646,7 @@ BOOST_AUTO_TEST_CASE(a_label_is_one_equation_per_head) {
         verify(std::abs(S(h, i, j) - one(i, j)), 0.0);
   }
 }
+
 // check heights under a change of coordinates
 BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -658,7 +663,6 @@ BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
                               v.vec().squaredNorm()))), 0.1);
   }
 }
-// check heights under a change of coordinates
 BOOST_AUTO_TEST_CASE(gradient_is_a_covector) {
   const Matrix<quad> m = gaussian<quad>(5, 5, 1), back = m.inverse();
   const Matrix<quad> r = gaussian<quad>(5, 5, 2);
@@ -678,6 +682,7 @@ BOOST_AUTO_TEST_CASE(gradient_is_a_covector) {
     verify(to_double(quad(abs(slope - rule(a)))), 1e-28);
   }
 }
+
 // check what the explainer says
 BOOST_AUTO_TEST_CASE(explains_the_score) {
   const std::string text =
@@ -689,7 +694,6 @@ BOOST_AUTO_TEST_CASE(explains_the_score) {
       "product for each i j, sum over b: 4194304 multiplications\n"
       "total: 5242880 multiplications\n");
 }
-// check what the explainer says
 BOOST_AUTO_TEST_CASE(explains_without_extents) {
   const std::string text = explain<"Y^{in} = O^{hic} W_{hc}{}^n">();
   BOOST_TEST(text.find("sum over h c: n_h n_i n_c n_n") != text.npos);
@@ -719,6 +723,7 @@ BOOST_AUTO_TEST_CASE(cost_is_what_a_counting_scalar_counts) {
       cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(4, 7, 5, 6);
   verify(std::abs(double(Counted::products - predicted)), 0.0);
 }
+
 // check the errata of the notation
 BOOST_AUTO_TEST_CASE(two_upper_indices_depend_on_coordinates) {
   const Tensor<quad, up, up> Q = uniform<quad>(4, 3, 1);
@@ -737,7 +742,6 @@ BOOST_AUTO_TEST_CASE(two_upper_indices_depend_on_coordinates) {
   refute(gap, 0.1);
   fact("gap", gap);
 }
-// check the errata of the notation
 BOOST_AUTO_TEST_CASE(a_chain_rule_needs_fresh_letters) {
   const Index n = 3, d = 2;
   const Matrix<quad> b = uniform<quad>(n, n, 1), v = uniform<quad>(n, d, 2);
@@ -746,6 +750,7 @@ BOOST_AUTO_TEST_CASE(a_chain_rule_needs_fresh_letters) {
     return Matrix<quad>(b * x.cwiseProduct(x) * v);
   };
   Tensor<quad, up, up, dn, dn> J(n, d, n, n), D(n, n, n, n);
+
   // fill the two Jacobians of the chain
   for (Index k = 0; k < n; ++k)
     for (Index l = 0; l < n; ++l) {
@@ -757,6 +762,7 @@ BOOST_AUTO_TEST_CASE(a_chain_rule_needs_fresh_letters) {
       "R^{ib}{}_{mn} = J^{ib}{}_{kl} D^{kl}{}_{mn}">(J, D);
   const auto literal_i = eq<
       "R^{(i)b}{}_{mn} = J^{(i)b}{}_{(i)l} D^{(i)l}{}_{mn}">(J, D);
+
   // compare both readings with differences
   double gap = 0;
   for (Index p = 0; p < n; ++p)
@@ -775,6 +781,7 @@ BOOST_AUTO_TEST_CASE(a_chain_rule_needs_fresh_letters) {
   refute(gap, 0.1);
   fact("gap", gap);
 }
+
 // check the answers on notation
 BOOST_AUTO_TEST_CASE(answer_trace_of_the_metric) {
   const Matrix<quad> r = gaussian<quad>(5, 5, 1);
@@ -784,7 +791,6 @@ BOOST_AUTO_TEST_CASE(answer_trace_of_the_metric) {
   const quad d = eq<"d = g^{ab} g_{ab}">(inverse, g);
   verify(to_double(quad(abs(d - 5))), 1e-28);
 }
-// check the answers on notation
 BOOST_AUTO_TEST_CASE(answer_cotangent_of_the_keys) {
   const Tensor<quad, up, up> Q = uniform<quad>(4, 3, 1);
   const Tensor<quad, up, up> change = uniform<quad>(5, 3, 2);
@@ -797,7 +803,6 @@ BOOST_AUTO_TEST_CASE(answer_cotangent_of_the_keys) {
   const quad right = eq<R"(s = \bar S_{ij} X^{ij})">(dK, change);
   verify(to_double(quad(abs(left - right))), 1e-30);
 }
-// check the answers on notation
 Index best_chain(const std::vector<Index>& n, std::size_t i,
                  std::size_t j) {
   if (j == i + 1) return 0;
@@ -815,7 +820,6 @@ BOOST_AUTO_TEST_CASE(answer_order_of_a_chain) {
   BOOST_TEST((cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(50, 10, 5, 100)) ==
              75000);
 }
-// check the answers on notation
 BOOST_AUTO_TEST_CASE(answer_antisymmetric_part) {
   const Matrix<quad> r = uniform<quad>(4, 4, 1);
   const Tensor<quad, dn, dn> F = Matrix<quad>(r - r.transpose());
@@ -827,7 +831,6 @@ BOOST_AUTO_TEST_CASE(answer_antisymmetric_part) {
   const auto S = eq<"S^{ij} = Q^{ia} F_{ab} K^{jb}">(Q, F, K);
   refute(to_double(S.mat().cwiseAbs().maxCoeff()), 0.1);
 }
-// check the answers on notation
 BOOST_AUTO_TEST_CASE(answer_fused_heads) {
   const Index H = 3, n = 4, d = 5, m = 6;
   const auto O = some<up, up, up>(1, n, H, d);

@@ -1,4 +1,4 @@
-// tests/features_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/features_test.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "quality.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(kernel)
+
 // check random features by quadrature
 /// Mean and variance of phi(x) phi(y) over one direction w in R.
 template <class F>
@@ -30,7 +31,6 @@ double quadrature_error(double x, double y) {
   return gamma(1201 + Index(8 * (450 + 30 * (std::abs(x) + std::abs(y)))),
                0x1p-53);
 }
-// check random features by quadrature
 BOOST_AUTO_TEST_CASE(positive_features_by_quadrature) {
   for (const double x : {-0.7, 0.0, 1.1})
     for (const double y : {-1.1, 0.2, 0.9}) {
@@ -45,7 +45,6 @@ BOOST_AUTO_TEST_CASE(positive_features_by_quadrature) {
              3 * error * std::exp(s));
     }
 }
-// check random features by quadrature
 BOOST_AUTO_TEST_CASE(trigonometric_features_by_quadrature) {
   for (const double x : {-0.7, 0.0, 1.1})
     for (const double y : {-1.1, 0.2, 0.9}) {
@@ -60,6 +59,7 @@ BOOST_AUTO_TEST_CASE(trigonometric_features_by_quadrature) {
       verify(std::abs(var / (k * k) - wave), 3 * error * std::exp(t));
     }
 }
+
 // check random features at random
 BOOST_AUTO_TEST_CASE(random_features_in_mean) {
   const Index d = 4, sets = 20000;
@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(random_features_in_mean) {
     const Matrix<double> W = gaussian<double>(sets * d, d, pair + 10);
     const Matrix<double> U =
         orthogonal_directions<double>(sets * d, d, pair + 20);
+
     // hold the means to their standard errors
     const auto judge_mean = [&](const Matrix<double>& F, double variance) {
       const double mean = F.row(0).dot(F.row(1));
@@ -83,6 +84,7 @@ BOOST_AUTO_TEST_CASE(random_features_in_mean) {
     const double wave = 2 * std::pow(std::sinh(t / 2), 2);
     judge_mean(trigonometric_features(X, W), wave);
     judge_mean(trigonometric_features(X, U), wave);
+
     // compare the spread of both kinds of directions
     const auto spread = [&](const Matrix<double>& directions) {
       const Matrix<double> F = positive_features(X, directions);
@@ -100,7 +102,6 @@ BOOST_AUTO_TEST_CASE(random_features_in_mean) {
   fact("reduction", orthogonal / independent);
   verify(orthogonal / independent, 1);
 }
-// check random features at random
 BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
   for (const Index d : {1, 3, 8}) {
     const Index m = 3 * d + 1;
@@ -119,6 +120,7 @@ BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
          4.5 * std::sqrt(10.0 / 4000));
   BOOST_TEST(orthogonal_directions<double>(3, 0, 1).size() == 0);
 }
+
 // check the quality of features
 BOOST_AUTO_TEST_CASE(quality) {
   for (const Index d : {4, 16, 64}) {
@@ -138,7 +140,6 @@ BOOST_AUTO_TEST_CASE(quality) {
     verify(elu, layer.mean());
   }
 }
-// check the quality of features
 double note_quality(const std::string& name, Index n, double T) {
   const Layer layer(n, 16, T);
   const double error = layer.positive(256);
@@ -158,7 +159,6 @@ BOOST_AUTO_TEST_CASE(quality_by_entropy) {
   verify(warm, unit);
   verify(unit, note_quality("cold", 256, 0.5));
 }
-// check the quality of features
 BOOST_AUTO_TEST_CASE(errors_fall_like_the_root_of_m) {
   const Layer layer(64, 4, 8);
   double logs[2], error = 0;
@@ -177,6 +177,7 @@ BOOST_AUTO_TEST_CASE(errors_fall_like_the_root_of_m) {
   verify(std::abs(logs[0] - logs[1] - std::log(8.0)),
          4.5 * std::sqrt(error) + 1 / double(m[0]));
 }
+
 // check errata about features
 double median_misfit(const Matrix<double>& estimate,
                      const Matrix<double>& kernel) {
@@ -199,6 +200,7 @@ BOOST_AUTO_TEST_CASE(the_three_feature_maps) {
   const Matrix<double> W = gaussian<double>(64, 16, 9);
   const Matrix<double> F = trigonometric_features(kernel_coordinates(x.Q), W);
   const Matrix<double> P = trigonometric_features(kernel_coordinates(x.K), W);
+
   // count what became negative
   const Matrix<double> kernel = F * P.transpose();
   const double negative = double((kernel.array() < 0).count()) / 4096;
@@ -215,7 +217,6 @@ BOOST_AUTO_TEST_CASE(the_three_feature_maps) {
       positive_features(kernel_coordinates(x.K), W).transpose();
   verify(double((positive.array() <= 0).count()), 0);
 }
-// check errata about features
 BOOST_AUTO_TEST_CASE(column_or_row) {
   const Matrix<double> phi = gaussian<double>(1, 3, 1);
   const Matrix<double> psi = gaussian<double>(4, 3, 2);
@@ -230,7 +231,6 @@ BOOST_AUTO_TEST_CASE(column_or_row) {
   verify(row.transpose(), column,
          Matrix<double>(2 * gamma(7, 0x1p-53) * size.transpose()));
 }
-// check errata about features
 BOOST_AUTO_TEST_CASE(printed_random_features) {
   const Layer x(64, 16);
   const Matrix<double> q = kernel_coordinates(x.Q);
@@ -249,6 +249,7 @@ BOOST_AUTO_TEST_CASE(printed_random_features) {
   fact("factor", middle(printed));
   fact("corrected", middle(corrected));
   refute(middle(printed), 10);
+
   // restore the factors that were lost
   const Vector<double> a = (q.rowwise().squaredNorm() / 2).array().exp();
   const Vector<double> b = (k.rowwise().squaredNorm() / 2).array().exp();
@@ -260,6 +261,7 @@ BOOST_AUTO_TEST_CASE(printed_random_features) {
                       + b.array().log().maxCoeff()) + gamma(2 * 64 + 10, 0x1p-53);
   verify(printed, lost, Matrix<double>(most * printed));
 }
+
 // check the answers of chapter seven
 Matrix<double> taylor_features(const Matrix<double>& X) {
   const Index d = X.cols();
@@ -275,7 +277,6 @@ Matrix<double> taylor_features(const Matrix<double>& X) {
   }
   return F;
 }
-// check the answers of chapter seven
 BOOST_AUTO_TEST_CASE(answer_taylor) {
   const Matrix<double> X = 0.8 * gaussian<double>(9, 4, 1);
   const Matrix<double> Y = 0.8 * gaussian<double>(7, 4, 2);
@@ -293,7 +294,6 @@ BOOST_AUTO_TEST_CASE(answer_taylor) {
     verify(0.5, T.data()[k]);
   }
 }
-// check the answers of chapter seven
 BOOST_AUTO_TEST_CASE(answer_antithetic) {
   const Index sets = 40000;
   const Matrix<double> X{{0.3, -0.2}, {0.1, 0.4}};
@@ -311,7 +311,6 @@ BOOST_AUTO_TEST_CASE(answer_antithetic) {
   verify(std::abs(variance - (std::cosh(t) - 1)), 4.5 * error);
   verify(std::cosh(t) - 1, std::expm1(t) / 2);
 }
-// check the answers of chapter seven
 BOOST_AUTO_TEST_CASE(answer_retention) {
   const Index n = 9;
   const double alpha = 0.8;
@@ -331,7 +330,6 @@ BOOST_AUTO_TEST_CASE(answer_retention) {
   verify((O - truth).cwiseAbs().cwiseQuotient(size).maxCoeff(),
          gamma(8 * n + 40, 0x1p-53));
 }
-// check the answers of chapter seven
 BOOST_AUTO_TEST_CASE(answer_kaczmarz) {
   const Matrix<double> Psi = gaussian<double>(4, 9, 1);
   const Matrix<double> V = gaussian<double>(4, 2, 2);
@@ -344,6 +342,7 @@ BOOST_AUTO_TEST_CASE(answer_kaczmarz) {
       Psi.rowwise().squaredNorm().cwiseInverse());
   Matrix<double> M;
   double before = limit.norm();
+
   // bound how much a pass must gain
   const Vector<double> length = Psi.rowwise().norm();
   const Matrix<double> angles = gram.cwiseQuotient(length * length.transpose());

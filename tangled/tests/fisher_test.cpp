@@ -1,4 +1,4 @@
-// tests/fisher_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// tests/fisher_test.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/fisher.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
+
 // check the Fisher matrix
 template <class S>
 Vector<S> random_weights(Index n, std::uint64_t seed) {
@@ -17,7 +18,6 @@ Vector<S> random_weights(Index n, std::uint64_t seed) {
     return attn::gibbs(gaussian<S>(1, n, seed)).transpose();
   }
 }
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(penrose_equations) {
   for (Index n = 1; n <= 7; ++n) {
     const Vector<Fp> p = random_weights<Fp>(n, std::uint64_t(n));
@@ -32,7 +32,6 @@ BOOST_AUTO_TEST_CASE(penrose_equations) {
     verify_exact(XF, Matrix<Fp>(XF.transpose()), long(n + 2));
   }
 }
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(gauge_inverse) {
   for (Index n = 2; n <= 7; ++n) {
     const Vector<Fp> p = random_weights<Fp>(n, std::uint64_t(n));
@@ -48,7 +47,6 @@ BOOST_AUTO_TEST_CASE(gauge_inverse) {
     verify_exact(inverse.det, det, long(2 * n));
   }
 }
-// check the Fisher matrix
 const auto log_weights = [](double T) {
   return [=](const auto& s) {
     using S = typename std::decay_t<decltype(s)>::Scalar;
@@ -56,7 +54,6 @@ const auto log_weights = [](double T) {
     return Vector<S>(log_softmax(row, S(T)).transpose());
   };
 };
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(fisher_is_covariance) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const double T = 0.25 * double(1 + seed % 5);
@@ -73,7 +70,6 @@ BOOST_AUTO_TEST_CASE(fisher_is_covariance) {
     verify(distance(hessian(logZ, s), F), 1e-31);
   }
 }
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(fisher_in_two_forms) {
   const Matrix<quad> K = gaussian<quad>(5, 2, 3);
   const auto family = [&](const auto& x) {  // curved: not exponential
@@ -89,7 +85,6 @@ BOOST_AUTO_TEST_CASE(fisher_in_two_forms) {
             hessian([&](const auto& y) { return family(y)(j); }, x);
   verify(distance(F, mean), 1e-30);
 }
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(null_direction) {
   for (Index n = 1; n <= 9; ++n) {
     const Vector<double> p = random_weights<double>(n, std::uint64_t(n));
@@ -102,7 +97,6 @@ BOOST_AUTO_TEST_CASE(null_direction) {
            gamma(3 * n + 6, 0x1p-53) * p.cwiseInverse().sum() * v.norm());
   }
 }
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(forbidden_keys_stay_out) {
   const Vector<double> p{{0.25, 0, 0.75}}, w{{1, 100, -3}};
   const Vector<double> p2{{0.25, 0.75}}, w2{{1, -3}};
@@ -115,7 +109,6 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_stay_out) {
   BOOST_CHECK_EXCEPTION(fisher(p, 0.0), std::domain_error,
                         says("fisher: temperature"));
 }
-// check the Fisher matrix
 BOOST_AUTO_TEST_CASE(divergence_is_half_squared) {
   const RowVector<quad> s = gaussian<quad>(1, 5, 1);
   const RowVector<quad> v = gaussian<quad>(1, 5, 2);
@@ -128,7 +121,17 @@ BOOST_AUTO_TEST_CASE(divergence_is_half_squared) {
   };
   verify(std::abs(excess(0x1p-20) / excess(0x1p-21) - 8), 0x1p-14);
 }
+
 // check the curvature of weights
+BOOST_AUTO_TEST_CASE(simplex_is_exactly_a_sphere) {
+  for (Index d = 2; d <= 5; ++d) {
+    const Matrix<Fp> r = uniform<Fp>(d, 3, std::uint64_t(d));
+    const Vector<Fp> x = r.col(0), u = r.col(1), v = r.col(2);
+    verify_exact(sectional_curvature(MixtureChart{}, x, u, v), Fp(1) / 4, 100);
+    verify_exact(scalar_curvature(MixtureChart{}, x),
+                 Fp(int(d * (d - 1))) / 4, 100);
+  }
+}
 BOOST_AUTO_TEST_CASE(simplex_is_a_sphere) {
   double worst = 0;
   for (Index d = 2; d <= 4; ++d) {
@@ -141,17 +144,6 @@ BOOST_AUTO_TEST_CASE(simplex_is_a_sphere) {
   }
   fact("off", worst);
 }
-// check the curvature of weights
-BOOST_AUTO_TEST_CASE(simplex_is_exactly_a_sphere) {
-  for (Index d = 2; d <= 5; ++d) {
-    const Matrix<Fp> r = uniform<Fp>(d, 3, std::uint64_t(d));
-    const Vector<Fp> x = r.col(0), u = r.col(1), v = r.col(2);
-    verify_exact(sectional_curvature(MixtureChart{}, x, u, v), Fp(1) / 4, 100);
-    verify_exact(scalar_curvature(MixtureChart{}, x),
-                 Fp(int(d * (d - 1))) / 4, 100);
-  }
-}
-// check the curvature of weights
 BOOST_AUTO_TEST_CASE(connection_is_half_a_cumulant) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const Vector<quad> x = gaussian<quad>(3, 1, seed);
@@ -168,6 +160,7 @@ BOOST_AUTO_TEST_CASE(connection_is_half_a_cumulant) {
     verify(distance(third(0, 0, 0), skew), 1e-31);
   }
 }
+
 // check distances of weights
 const auto with_last = [](const Vector<double>& theta) {
   RowVector<double> s = RowVector<double>::Zero(theta.size() + 1);
@@ -184,7 +177,6 @@ BOOST_AUTO_TEST_CASE(distance_is_length) {
     }, 50, 4, std::sqrt(inner(NaturalChart{}, x, v, v)));
   }
 }
-// check distances of weights
 BOOST_AUTO_TEST_CASE(great_circles_of_weights) {
   const Vector<double> x{{0.3, -0.7, 1.1}}, v{{0.5, 0.4, -0.9}};
   const Vector<double> p = with_last(x);
@@ -198,7 +190,6 @@ BOOST_AUTO_TEST_CASE(great_circles_of_weights) {
           on - with_last(path[std::size_t(k * steps / 8)].x));
     }, 48, 4, Vector<double>(0 * p));
 }
-// check distances of weights
 BOOST_AUTO_TEST_CASE(distance_in_double) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Index n = Index(1 + seed % 40);
@@ -214,7 +205,6 @@ BOOST_AUTO_TEST_CASE(distance_in_double) {
            double(n + 16) * 0x1p-53 * to_double(d));
   }
 }
-// check distances of weights
 BOOST_AUTO_TEST_CASE(distance_is_a_metric) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Index n = Index(2 + seed % 6);
@@ -234,7 +224,6 @@ BOOST_AUTO_TEST_CASE(distance_is_a_metric) {
   BOOST_CHECK_EXCEPTION(m_geodesic(a, Vector<double>(2), 0.1),
                         std::invalid_argument, says("m_geodesic: p has 3"));
 }
-// check distances of weights
 BOOST_AUTO_TEST_CASE(three_ways_to_go) {
   const Vector<double> p{{0.85, 0.10, 0.05}}, q{{0.02, 0.18, 0.80}};
   const double d = fisher_rao_distance(p, q);
@@ -257,7 +246,6 @@ BOOST_AUTO_TEST_CASE(three_ways_to_go) {
     verify((path(p, q, 0.0) - p).norm() + (path(p, q, 1.0) - q).norm() +
            (path(p, q, 0.25) - path(q, p, 0.75)).norm(), 1e-15);
 }
-// check distances of weights
 BOOST_AUTO_TEST_CASE(annealing_is_an_e_geodesic) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const RowVector<quad> s = gaussian<quad>(1, 5, seed);
@@ -282,7 +270,32 @@ BOOST_AUTO_TEST_CASE(annealing_is_an_e_geodesic) {
     return off;
   }, 500, 2, 0.0);
 }
+
 // check the classical methods
+BOOST_AUTO_TEST_CASE(answer_pythagoras) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Vector<quad> p = random_weights<quad>(5, seed);
+    const Vector<quad> q = random_weights<quad>(5, seed + 30);
+    const Vector<quad> v = gaussian<quad>(5, 1, seed + 60), u = p - q;
+    const Vector<quad> right = v - (u.dot(v) / u.dot(u)) * u;
+    const RowVector<quad> s = (q.array().log().matrix() + right).transpose();
+    const RowVector<quad> P = p.transpose(), Q = q.transpose();
+    const RowVector<quad> R = attn::gibbs(s);
+    verify(distance(kl(P, R)(0), kl(P, Q)(0) + kl(Q, R)(0)), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_thermometer) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const RowVector<quad> s = gaussian<quad>(1, 6, seed);
+    const auto family = [&](const auto& T) {
+      using S = typename std::decay_t<decltype(T)>::Scalar;
+      return Vector<S>(log_softmax(lift<S>(s), S(T(0))).transpose());
+    };
+    const Vector<quad> T{{quad(double(seed)) / 4}};
+    const Matrix<quad> F = fisher_information(family, T).mat();
+    verify(distance(F(0, 0) * T(0) * T(0), heat_capacity(s, T(0))(0)), 1e-30);
+  }
+}
 BOOST_AUTO_TEST_CASE(mirror_step_is_natural) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index n = Index(2 + seed % 5);
@@ -297,7 +310,6 @@ BOOST_AUTO_TEST_CASE(mirror_step_is_natural) {
     verify(distance(Vector<quad>(attn::gibbs(s).transpose()), mirror), 1e-31);
   }
 }
-// check the classical methods
 BOOST_AUTO_TEST_CASE(newton_is_natural) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Matrix<quad> k = gaussian<quad>(6, 3, seed);
@@ -312,7 +324,6 @@ BOOST_AUTO_TEST_CASE(newton_is_natural) {
     verify(distance(hessian(loss, q), G(q)), 1e-31);
   }
 }
-// check the classical methods
 BOOST_AUTO_TEST_CASE(newton_converges_quadratically) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Matrix<quad> k = gaussian<quad>(6, 3, seed);
@@ -330,32 +341,6 @@ BOOST_AUTO_TEST_CASE(newton_converges_quadratically) {
       return to_double((y - q).norm());
     };
     verify(std::abs(left(0x1p-20) / left(0x1p-21) - 4), 0x1p-14);
-  }
-}
-// check the classical methods
-BOOST_AUTO_TEST_CASE(answer_pythagoras) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Vector<quad> p = random_weights<quad>(5, seed);
-    const Vector<quad> q = random_weights<quad>(5, seed + 30);
-    const Vector<quad> v = gaussian<quad>(5, 1, seed + 60), u = p - q;
-    const Vector<quad> right = v - (u.dot(v) / u.dot(u)) * u;
-    const RowVector<quad> s = (q.array().log().matrix() + right).transpose();
-    const RowVector<quad> P = p.transpose(), Q = q.transpose();
-    const RowVector<quad> R = attn::gibbs(s);
-    verify(distance(kl(P, R)(0), kl(P, Q)(0) + kl(Q, R)(0)), 1e-31);
-  }
-}
-// check the classical methods
-BOOST_AUTO_TEST_CASE(answer_thermometer) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const RowVector<quad> s = gaussian<quad>(1, 6, seed);
-    const auto family = [&](const auto& T) {
-      using S = typename std::decay_t<decltype(T)>::Scalar;
-      return Vector<S>(log_softmax(lift<S>(s), S(T(0))).transpose());
-    };
-    const Vector<quad> T{{quad(double(seed)) / 4}};
-    const Matrix<quad> F = fisher_information(family, T).mat();
-    verify(distance(F(0, 0) * T(0) * T(0), heat_capacity(s, T(0))(0)), 1e-30);
   }
 }
 BOOST_AUTO_TEST_SUITE_END()

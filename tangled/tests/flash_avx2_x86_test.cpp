@@ -1,4 +1,4 @@
-// tests/flash_avx2_x86_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_avx2_x86_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O3 -mavx2 -mfma -Wno-uninitialized
 #include "prelude.hpp"
 #include "verify.hpp"

@@ -1,4 +1,4 @@
-// tests/flash_backward_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_backward_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -8,6 +8,7 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
 using attn::flash;
+
 // check that the truth goes back
 struct Loss { quad sum = 0; double size = 0; };
 template <class T>
@@ -23,14 +24,12 @@ Loss loss(const Case<T>& c) {
     if (!(t.L(i) == quad(-inf))) add(quad(c.dL(i)) * t.L(i));
   return x;
 }
-// check that the truth goes back
 Case<quad> moved(const Case<quad>& c, const Case<quad>& u, const quad& h) {
   Case<quad> x = c;
   x.Q += h * u.Q, x.K += h * u.K, x.V += h * u.V, x.bias += h * u.bias;
   if (x.plain.sink) *x.plain.sink += h;
   return x;
 }
-// check that the truth goes back
 quad slope_along(const Case<quad>& c, const Case<quad>& u) {
   Truth t = forward_truth(c);
   backward_truth(c, t);
@@ -40,7 +39,6 @@ quad slope_along(const Case<quad>& c, const Case<quad>& u) {
   if (c.plain.sink) slope += t.dsink;
   return slope;
 }
-// check that the truth goes back
 BOOST_AUTO_TEST_CASE(truth_is_a_gradient) {
   const double h = 0x1p-24, u = unit_roundoff<quad>();
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -61,6 +59,7 @@ BOOST_AUTO_TEST_CASE(truth_is_a_gradient) {
            distance(fine, coarse) + 4000 * u * size / h);
   }
 }
+
 // check gradients against their bound
 template <class T>
 void check_plain_gradients() {
@@ -73,14 +72,12 @@ BOOST_AUTO_TEST_CASE(gradients_from_logZ) {
   check_plain_gradients<double>();
   check_plain_gradients<float>();
 }
-// check gradients against their bound
 BOOST_AUTO_TEST_CASE(all_gradients_at_once) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     check_backward(random_case<double>(seed));
     check_backward(random_case<float>(seed + 1000));
   }
 }
-// check gradients against their bound
 BOOST_AUTO_TEST_CASE(conservation) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Case<double> c = random_case<double>(seed);
@@ -99,6 +96,7 @@ BOOST_AUTO_TEST_CASE(conservation) {
            bound.dS.sum() + bound.dsink + f.tiny + rounding);
   }
 }
+
 // check gradients at low temperature
 BOOST_AUTO_TEST_CASE(low_temperature) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
@@ -110,13 +108,11 @@ BOOST_AUTO_TEST_CASE(low_temperature) {
       if (c.Q.size() > 0 && c.Q.cwiseAbs().maxCoeff() < 4) check_backward(c);
     }
 }
-// check gradients at low temperature
 double off_in_row(const Matrix<double>& dQ, const Matrix<quad>& truth,
                   Index i) {
   return distance(lift<quad>(dQ.row(i)), truth.row(i)) /
          to_double(truth.row(i).cwiseAbs().maxCoeff());
 }
-// check gradients at low temperature
 BOOST_AUTO_TEST_CASE(textbook_at_low_temperature) {
   double textbook = 0, ours = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -130,6 +126,7 @@ BOOST_AUTO_TEST_CASE(textbook_at_low_temperature) {
     backward_truth(c, t);
     const auto y = flash(c.Q, c.K, c.V, c.rule());
     const auto back = check_backward(c);
+
     // evaluate the textbook form
     const Matrix<double> A = lift<double>(t.A);
     const Vector<double> D = c.dO.cwiseProduct(y.O).rowwise().sum();
@@ -145,6 +142,7 @@ BOOST_AUTO_TEST_CASE(textbook_at_low_temperature) {
   fact("ours", ours * 0x1p53);
   refute(textbook, 1e3 * ours);
 }
+
 // check the edges going back
 BOOST_AUTO_TEST_CASE(forbidden_pairs_have_no_gradient) {
   Matrix<float> Q = gaussian<float>(9, 3, 1), K = gaussian<float>(9, 3, 2);
@@ -165,7 +163,6 @@ BOOST_AUTO_TEST_CASE(forbidden_pairs_have_no_gradient) {
              part.V.bottomRows(5).norm(), 0);
   BOOST_TEST(part.K.row(3).norm() > 0);
 }
-// check the edges going back
 BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
   const auto Q = gaussian<double>(6, 3, 1), K = gaussian<double>(2, 3, 2);
   const auto V = gaussian<double>(2, 4, 3), dO = gaussian<double>(6, 4, 4);
@@ -181,7 +178,6 @@ BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
   const auto no_queries = flash_vjp(none, K, V, flash(none, K, V), nothing);
   verify(no_queries.K.norm() + no_queries.V.norm(), 0);
 }
-// check the edges going back
 BOOST_AUTO_TEST_CASE(one_key_has_no_gradient) {
   const auto Q = gaussian<double>(5, 3, 1), K = gaussian<double>(1, 3, 2);
   const auto V = gaussian<double>(1, 4, 3), dO = gaussian<double>(5, 4, 4);
@@ -204,7 +200,6 @@ BOOST_AUTO_TEST_CASE(gradients_scale_with_cotangents) {
     verify(distance(h.V, 8 * g.V), 0);
   }
 }
-// check the edges going back
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row_going_back) {
   Matrix<float> Q = gaussian<float>(9, 3, 1);
   const auto K = gaussian<float>(12, 3, 2), V = gaussian<float>(12, 2, 3);
@@ -216,7 +211,6 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_row_going_back) {
     if (i == 4) BOOST_TEST(std::isnan(g.Q(i, 0)));
     else verify(distance(g.Q.row(i), clean.Q.row(i)), 0);
 }
-// check the edges going back
 template <class T>
 void check_keys_out_of_sight() {
   const auto Q = gaussian<T>(9, 3, 1), K = gaussian<T>(9, 3, 2);
@@ -240,7 +234,6 @@ BOOST_AUTO_TEST_CASE(keys_out_of_sight_stay_clean) {
   check_keys_out_of_sight<float>();
   check_keys_out_of_sight<double>();
 }
-// check the edges going back
 BOOST_AUTO_TEST_CASE(nan_stays_below_the_diagonal) {
   const Index n = lanes<float>, keys = 2 * n;
   Matrix<float> Q = gaussian<float>(n + 1, 3, 1);
@@ -253,14 +246,12 @@ BOOST_AUTO_TEST_CASE(nan_stays_below_the_diagonal) {
   BOOST_TEST((g.K.bottomRows(keys - 4).allFinite() &&
               g.V.bottomRows(keys - 4).allFinite()));
 }
-// check the edges going back
 BOOST_AUTO_TEST_CASE(property_of_all_gradients) {
   for_all([] {
     check_backward(random_case<double>(std::uint64_t(draw(1, 1000000000))));
     check_backward(random_case<float>(std::uint64_t(draw(1, 1000000000))));
   });
 }
-// check the edges going back
 BOOST_AUTO_TEST_CASE(refuses_bad_cotangents) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), dO(2, 2);
   const auto y = flash(Q, K, V);

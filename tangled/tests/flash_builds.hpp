@@ -1,4 +1,4 @@
-// tests/flash_builds.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_builds.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #pragma once
 #include "flash_case.hpp"
 

@@ -1,4 +1,4 @@
-// tests/flash_case.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_case.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/flash.hpp"
 #include "attn/random.hpp"
@@ -9,6 +9,7 @@ namespace attn {
 // name infinity and NaN
 const double inf = std::numeric_limits<double>::infinity();
 const double NaN = std::numeric_limits<double>::quiet_NaN();
+
 // bound the rounding of a merged row
 /// Bound on the error of the output of a row of scores, by a tree of D
 /// mergers over blocks of b keys in arithmetic S (thm. online-rounding).
@@ -28,6 +29,7 @@ RowVector<double> merged_bound(const RowVector<S>& scores,
   const RowVector<double> w = A.array() * (r.array() + A.dot(r));
   return w * lift<double>(V).cwiseAbs();
 }
+
 // draw a random case
 template <class T>
 struct Case {
@@ -48,7 +50,6 @@ struct Case {
     return std::abs(double(i + plain.offset.value_or(m - n) - j));
   }
 };
-// draw a random case
 struct Dice {
   std::uint64_t k;
   Index operator()(Index n) {
@@ -56,7 +57,6 @@ struct Dice {
     return Index((k >> 33) % std::uint64_t(n));
   }
 };
-// draw a random case
 template <class T>
 Case<T> plain_case(Dice& roll, std::uint64_t seed) {
   const Index n = roll(30), m = roll(40), d = 1 + roll(12), e = roll(11);
@@ -72,7 +72,6 @@ Case<T> plain_case(Dice& roll, std::uint64_t seed) {
   c.plain.groups = 1 + roll(3);
   return c;
 }
-// draw a random case
 template <class T>
 Case<T> random_case(std::uint64_t seed) {
   Dice roll{seed};
@@ -91,6 +90,7 @@ Case<T> random_case(std::uint64_t seed) {
   c.masked = roll(4) == 0;
   return c;
 }
+
 // name the variants one by one
 const auto with_causal = [](auto& c, Dice&) { c.plain.right = 0; };
 const auto with_offset = [](auto& c, Dice& roll) {
@@ -110,7 +110,6 @@ const auto with_softcap = [](auto& c, Dice& roll) {
 const auto with_sink = [](auto& c, Dice& roll) {
   c.plain.sink = float(roll(9)) - 4;
 };
-// name the variants one by one
 const auto with_lengths = [](auto& c, Dice& roll) {
   c.plain.queries = roll(c.Q.rows() + 1);
   c.plain.keys = roll(c.K.rows() + 1);
@@ -127,7 +126,6 @@ const auto resize = [](auto& c, Index n, Index m) {
   c.V.conservativeResize(m, c.V.cols());
   c.bias.conservativeResize(n, m);
 };
-// name the variants one by one
 const auto with_one_query = [](auto& c, Dice&) {
   resize(c, std::min<Index>(1, c.Q.rows()), c.K.rows());
 };
@@ -138,7 +136,6 @@ const auto with_empty_rows = [](auto& c, Dice& roll) {
   resize(c, c.Q.rows(), std::min(c.K.rows(), c.Q.rows() / 2));
   c.plain.right = 0, c.biased = roll(2) == 0;
 };
-// name the variants one by one
 const auto with_sharp_rows = [](auto& c, Dice& roll) {
   c.plain.scale = float(1 + roll(9));
 };
@@ -149,6 +146,7 @@ const auto with_wide_features = [](auto& c, Dice& roll) {
   c.K = gaussian<T>(c.K.rows(), d, 2), c.V = gaussian<T>(c.K.rows(), e, 3);
   c.dO = gaussian<T>(c.Q.rows(), e, 4);
 };
+
 // write attention by definition in quad
 template <class T>
 bool meets(const Case<T>& c, Index i, Index j) {
@@ -168,7 +166,6 @@ struct Truth {
   Vector<quad> L, A_sink, D;
   quad dsink = 0, scale = 0;
 };
-// write attention by definition in quad
 template <class T>
 Truth forward_truth(const Case<T>& c) {
   const FlashRule<T> r = c.rule();
@@ -183,6 +180,7 @@ Truth forward_truth(const Case<T>& c) {
     const bool used = i < r.queries.value_or(n);
     quad Z = used && r.sink ? exp(quad(*r.sink)) : quad(0);
     for (Index j = 0; j < m; ++j)
+
       // finish one score in quad
       {
         quad& s = t.S(i, j);
@@ -208,6 +206,7 @@ Truth forward_truth(const Case<T>& c) {
   t.O = times(t.A, V);
   return t;
 }
+
 // evaluate the bounds of flash attention
 template <class T>
 struct Bounds {
@@ -230,7 +229,6 @@ struct Bounds {
   }
   void row(const Case<T>& c, const Truth& t, Index i);
 };
-// evaluate the bounds of flash attention
 /// Sum over a of |Q(i,a) K(j,a)|.
 template <class T>
 double size_of_score(const Case<T>& c, Index i, Index j) {
@@ -239,7 +237,6 @@ double size_of_score(const Case<T>& c, Index i, Index j) {
     sum += std::abs(to_double(c.Q(i, a)) * to_double(c.K(j, a)));
   return sum;
 }
-// evaluate the bounds of flash attention
 template <class T>
 void Bounds<T>::row(const Case<T>& c, const Truth& t, Index i) {
   const FlashRule<T> rule = c.rule();
@@ -263,6 +260,7 @@ void Bounds<T>::row(const Case<T>& c, const Truth& t, Index i) {
   if (rule.sink) dL(i) += u * (m - sink + std::abs(sink));
   if (L(i) == -inf) dL(i) = 0;
 }
+
 // write attention backwards in quad
 template <class T>
 void backward_truth(const Case<T>& c, Truth& t) {
@@ -276,6 +274,7 @@ void backward_truth(const Case<T>& c, Truth& t) {
   for (Index i = 0; i < n; ++i) {
     if (t.L(i) == quad(-inf)) continue;
     t.dsink += t.A_sink(i) * (dL(i) - t.D(i));
+
     // fix the gauge in quad
     Index top = 0;
     for (Index j = 1; j < m; ++j)
@@ -294,6 +293,7 @@ void backward_truth(const Case<T>& c, Truth& t) {
   t.dQ = t.scale * times(t.dX, lift<quad>(c.K));
   t.dK = t.scale * times(t.dX.transpose(), lift<quad>(c.Q));
 }
+
 // evaluate the bounds going back
 template <class T>
 struct BackBounds {
@@ -317,6 +317,7 @@ BackBounds<T>::BackBounds(const Case<T>& c, const Truth& t,
   const double scale = std::abs(to_double(t.scale));
   const Matrix<double> X = lift<double>(t.dX).cwiseAbs();
   const Matrix<double> AV = f.A.array() * (rho.array() + u * (n + 2));
+
   // bound the products going back
   dV = AV.transpose() * lift<double>(c.dO).cwiseAbs();
   dQ = scale * ((dX + u * (m + 5) * X) * lift<double>(c.K).cwiseAbs());
@@ -324,7 +325,6 @@ BackBounds<T>::BackBounds(const Case<T>& c, const Truth& t,
                 lift<double>(c.Q).cwiseAbs());
   for (auto* b : {&dV, &dQ, &dK, &dS}) b->array() += f.tiny;
 }
-// evaluate the bounds going back
 template <class T>
 void BackBounds<T>::row(const Case<T>& c, const Truth& t,
                         const Bounds<T>& f, Index i, Matrix<double>& rho) {
@@ -341,6 +341,7 @@ void BackBounds<T>::row(const Case<T>& c, const Truth& t,
     if (f.S(i, j) == -inf) continue;
     rho(i, j) = f.delta(i, j) + f.dL(i) +
                 u * (std::abs(f.S(i, j) - L) + 2 * std::abs(L) + 4);
+
     // bound one cotangent
     const RowVector<double> V = lift<double>(c.V.row(j));
     const double A = f.A(i, j), dA = dO.dot(V), y = dA - D + dL;
@@ -349,6 +350,7 @@ void BackBounds<T>::row(const Case<T>& c, const Truth& t,
     if (A > 0.74) star = j;
     else rest += dS(i, j), sum += to_double(abs(t.dS(i, j)));
   }
+
   // bound the sink and the dominant key
   if (c.plain.sink) {
     const double A = to_double(t.A_sink(i)), y = std::abs(dL - D);
@@ -371,6 +373,7 @@ void BackBounds<T>::row(const Case<T>& c, const Truth& t,
       dX(i, j) += s * (11 * u + 2 * f.delta(i, j) / double(*c.plain.softcap));
   }
 }
+
 // check one case forward
 template <class T>
 void check_forward(const Case<T>& c) {
@@ -382,6 +385,7 @@ void check_forward(const Case<T>& c) {
     if (t.L(i) == quad(-inf)) BOOST_TEST(y.logZ(i) == -T(inf));
     else verify(distance(y.logZ(i), t.L(i)), bound.dL(i));
 }
+
 // check one case backward
 template <class T>
 FlashGradient<T> check_backward(const Case<T>& c) {

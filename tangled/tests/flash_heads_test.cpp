@@ -1,4 +1,4 @@
-// tests/flash_heads_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_heads_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -9,6 +9,7 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
 using attn::flash;
+
 // check heads side by side
 BOOST_AUTO_TEST_CASE(heads_side_by_side) {
   const Index H = 4, kv = 2, d = 5, e = 3, n = 19;
@@ -38,7 +39,6 @@ BOOST_AUTO_TEST_CASE(heads_side_by_side) {
   }
   verify(g.K, dK, 0x1p-53 * double(n + 8) * 8 * size);
 }
-// check heads side by side
 MultiHead<quad> selecting(Index H, Index kv, Index d, Index e) {
   const auto part = [](Index rows, Index first, Index n) {
     Matrix<quad> W = Matrix<quad>::Zero(rows, n);
@@ -53,7 +53,6 @@ MultiHead<quad> selecting(Index H, Index kv, Index d, Index e) {
   m.W_O = part(H * e, 0, H * e);
   return m;
 }
-// check heads side by side
 void check_grouped(Index kv, bool causal) {
   const Index H = 6, d = 4, e = 3, n = 9, m = 11;
   const auto Q = gaussian<double>(n, H * d, 1);
@@ -76,14 +75,12 @@ void check_grouped(Index kv, bool causal) {
            bound.dO_bound);
   }
 }
-// check heads side by side
 BOOST_AUTO_TEST_CASE(grouped_heads_of_the_equations) {
   for (const Index kv : {1, 2, 3, 6}) check_grouped(kv, false);
 }
 BOOST_AUTO_TEST_CASE(grouped_causal_heads_of_the_equations) {
   for (const Index kv : {1, 2, 3, 6}) check_grouped(kv, true);
 }
-// check heads side by side
 BOOST_AUTO_TEST_CASE(one_head_is_plain) {
   const auto Q = gaussian<float>(3, 4, 1), K = gaussian<float>(5, 4, 2);
   const auto V = gaussian<float>(5, 2, 3);
@@ -95,7 +92,6 @@ BOOST_AUTO_TEST_CASE(one_head_is_plain) {
   BOOST_TEST(shape(g.K) == shape(K));
   BOOST_TEST(shape(g.V) == shape(V));
 }
-// check heads side by side
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
   BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
@@ -111,7 +107,6 @@ BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
               FlashHeads<double>{4, 2}),
         std::invalid_argument, says("flash: 4 heads on 2 of keys"));
 }
-// check heads side by side
 BOOST_AUTO_TEST_CASE(refuses_cotangents_of_other_heads) {
   const Matrix<double> Q(3, 8), K(5, 8), V(5, 6);
   const FlashHeads<double> many{2, 2};
@@ -121,6 +116,7 @@ BOOST_AUTO_TEST_CASE(refuses_cotangents_of_other_heads) {
         flash_vjp(Q, K, V, y, Matrix<double>(rows, cols), many),
         std::invalid_argument, says("expected 3x6"));
 }
+
 // check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -145,7 +141,6 @@ BOOST_AUTO_TEST_CASE(decode_any_pages) {
     verify(distance(quad(y.logZ()), t.L(0)), bound.dL(0));
   }
 }
-// check decoding from pages
 template <class T>
 std::vector<Page<T>> paged(const Matrix<T>& K, const Matrix<T>& V, Index b) {
   std::vector<Page<T>> pages;
@@ -156,7 +151,6 @@ std::vector<Page<T>> paged(const Matrix<T>& K, const Matrix<T>& V, Index b) {
   }
   return pages;
 }
-// check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_pages_in_any_order) {
   const Index n = 500, d = 6, e = 5;
   Case<double> c{gaussian<double>(1, d, 1), gaussian<double>(n, d, 2),
@@ -173,7 +167,6 @@ BOOST_AUTO_TEST_CASE(decode_pages_in_any_order) {
     verify(distance(y.logZ(), t.L(0)), bound.dL(0));
   }
 }
-// check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_is_flash) {
   const Index n = 9001, d = 8;
   Case<float> c{gaussian<float>(1, d, 1), gaussian<float>(n, d, 2),
@@ -191,7 +184,6 @@ BOOST_AUTO_TEST_CASE(decode_of_single_keys) {
   const RowVector<float> q = gaussian<float>(1, 3, 3);
   verify(distance(decode<float>(q, paged(K, V, 1)).output(), V.row(0)), 0);
 }
-// check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_sees_nan_in_any_page) {
   Matrix<float> K = gaussian<float>(300, 3, 1), V = gaussian<float>(300, 2, 2);
   K(150, 1) = float(NaN);
@@ -202,7 +194,6 @@ BOOST_AUTO_TEST_CASE(decode_sees_nan_in_any_page) {
     BOOST_TEST(std::isnan(y.logZ()));
   }
 }
-// check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_of_forbidden_keys) {
   const RowVector<float> q = RowVector<float>::Ones(3);
   const auto V = gaussian<float>(4, 2, 2);
@@ -214,7 +205,6 @@ BOOST_AUTO_TEST_CASE(decode_of_forbidden_keys) {
   for (const Index b : {1, 2})
     verify(distance(decode<float>(q, paged(K, V, b)).output(), V.row(3)), 0);
 }
-// check decoding from pages
 BOOST_AUTO_TEST_CASE(decode_edges) {
   const Matrix<float> none(0, 4), K = gaussian<float>(3, 4, 1);
   const RowVector<float> q = gaussian<float>(1, 4, 2);
@@ -230,6 +220,7 @@ BOOST_AUTO_TEST_CASE(decode_edges) {
   BOOST_CHECK_EXCEPTION(decode<float>(RowVector<float>(0), empty),
                         std::invalid_argument, says("without a scale"));
 }
+
 // check errata of flash attention
 BOOST_AUTO_TEST_CASE(unguarded_recurrence) {
   int lost = 0;
@@ -251,7 +242,6 @@ BOOST_AUTO_TEST_CASE(unguarded_recurrence) {
   fact("lost", lost);
   refute(lost, 8);
 }
-// check errata of flash attention
 BOOST_AUTO_TEST_CASE(output_alone_is_not_enough) {
   Dice roll{3};
   Case<double> c = plain_case<double>(roll, 40);
@@ -267,7 +257,6 @@ BOOST_AUTO_TEST_CASE(output_alone_is_not_enough) {
   fact("off", off);
   refute(off, 0.1);
 }
-// check errata of flash attention
 BOOST_AUTO_TEST_CASE(printed_pseudocode) {
   const RowVector<double> s = gaussian<double>(1, 7, 1);
   const Matrix<double> V = gaussian<double>(7, 2, 2);
@@ -281,6 +270,7 @@ BOOST_AUTO_TEST_CASE(printed_pseudocode) {
   const Matrix<quad> A = softmax(RowVector<quad>(lift<quad>(s)));
   verify(all.output(), times(A, lift<quad>(V)), merged_bound(s, V, 4, 2));
 }
+
 // check the answers of the flash chapter
 BOOST_AUTO_TEST_CASE(answer_ring) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -300,7 +290,6 @@ BOOST_AUTO_TEST_CASE(answer_ring) {
     }
   }
 }
-// check the answers of the flash chapter
 struct WithEntropy { quad m, l, f; };
 WithEntropy unite(const WithEntropy& a, const WithEntropy& b) {
   const quad m = a.m < b.m ? b.m : a.m;
@@ -322,7 +311,6 @@ BOOST_AUTO_TEST_CASE(answer_entropy) {
            2 * roundings * unit_roundoff<quad>() * (1 + H + std::log(9)));
   }
 }
-// check the answers of the flash chapter
 BOOST_AUTO_TEST_CASE(answer_sentinel) {
   const Matrix<double> Q{{1}}, K{{-20000}, {0}}, V{{1}, {2}};
   Matrix<double> added{{0, -1e4}};
@@ -333,7 +321,6 @@ BOOST_AUTO_TEST_CASE(answer_sentinel) {
   rule.bias = nullptr, rule.keep = &keep;
   verify(std::abs(flash(Q, K, V, rule).O(0) - 1), 0);
 }
-// check the answers of the flash chapter
 BOOST_AUTO_TEST_CASE(answer_window) {
   const Index group = lanes<double>, n = 8 * group, w = 5;
   const auto Q = gaussian<double>(n, 3, 1);
@@ -347,7 +334,6 @@ BOOST_AUTO_TEST_CASE(answer_window) {
   const auto z = flash(Q, K, V, rule);
   verify((y.O - z.O).middleRows(q, group).norm(), 0);
 }
-// check the answers of the flash chapter
 BOOST_AUTO_TEST_CASE(answer_order) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index n = 200, b = 10;

@@ -1,4 +1,4 @@
-// tests/flash_identities_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_identities_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -7,12 +7,14 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
 using attn::flash;
+
 // compare outputs bit by bit
 template <class T>
 void verify_same_bits(const FlashOutput<T>& a, const FlashOutput<T>& b) {
   verify(distance(a.O, b.O), 0);
   BOOST_TEST((a.logZ.array() == b.logZ.array()).all());
 }
+
 // check identities that hold bit by bit
 template <class F>
 void on_cases(F f) {
@@ -21,7 +23,6 @@ void on_cases(F f) {
     f(plain_case<float>(roll, 10 * seed));
   }
 }
-// check identities that hold bit by bit
 BOOST_AUTO_TEST_CASE(any_number_of_groups) {
   on_cases([](const Case<float>& c) {
     FlashRule<float> rule = c.plain;
@@ -31,7 +32,6 @@ BOOST_AUTO_TEST_CASE(any_number_of_groups) {
       verify_same_bits(flash(c.Q, c.K, c.V, rule), y);
   });
 }
-// check identities that hold bit by bit
 BOOST_AUTO_TEST_CASE(wide_window_is_no_window) {
   on_cases([](const Case<float>& c) {
     FlashRule<float> rule = c.plain;
@@ -42,7 +42,6 @@ BOOST_AUTO_TEST_CASE(wide_window_is_no_window) {
     verify_same_bits(flash(c.Q, c.K, c.V, rule), y);
   });
 }
-// check identities that hold bit by bit
 BOOST_AUTO_TEST_CASE(causal_is_a_triangular_mask) {
   on_cases([](const Case<float>& c) {
     FlashRule<float> rule = c.plain;
@@ -56,7 +55,6 @@ BOOST_AUTO_TEST_CASE(causal_is_a_triangular_mask) {
     verify_same_bits(flash(c.Q, c.K, c.V, rule), y);
   });
 }
-// check identities that hold bit by bit
 BOOST_AUTO_TEST_CASE(blocks_are_a_mask_of_pairs) {
   on_cases([](const Case<float>& c) {
     FlashRule<float> rule = c.plain;
@@ -74,7 +72,6 @@ BOOST_AUTO_TEST_CASE(blocks_are_a_mask_of_pairs) {
     verify_same_bits(flash(c.Q, c.K, c.V, rule), y);
   });
 }
-// check identities that hold bit by bit
 BOOST_AUTO_TEST_CASE(powers_of_two_commute) {
   on_cases([](const Case<float>& c) {
     FlashRule<float> rule = c.plain;
@@ -100,6 +97,7 @@ BOOST_AUTO_TEST_CASE(one_key_gives_its_value) {
   const auto V = gaussian<double>(1, 5, 3);
   verify(distance(flash(Q, K, V).O, V.replicate(11, 1)), 0);
 }
+
 // check identities that hold to rounding
 void verify_same_row(const Case<double>& a, const Case<double>& b) {
   const auto x = flash(a.Q, a.K, a.V, a.rule());
@@ -111,7 +109,6 @@ void verify_same_row(const Case<double>& a, const Case<double>& b) {
       verify(distance(x.logZ(i), y.logZ(i)), f.dL(i) + g.dL(i));
     else BOOST_TEST(y.logZ(i) == -inf);
 }
-// check identities that hold to rounding
 BOOST_AUTO_TEST_CASE(keys_in_any_order) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice roll{seed};
@@ -125,7 +122,6 @@ BOOST_AUTO_TEST_CASE(keys_in_any_order) {
     verify_same_row(c, p);
   }
 }
-// check identities that hold to rounding
 BOOST_AUTO_TEST_CASE(slope_is_a_bias) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice roll{seed};
@@ -149,7 +145,6 @@ BOOST_AUTO_TEST_CASE(sink_is_a_key_without_value) {
     verify_same_row(c, k);
   }
 }
-// check identities that hold to rounding
 BOOST_AUTO_TEST_CASE(outputs_lie_between_values) {
   on_cases([](const Case<float>& c) {
     if (c.K.rows() == 0 || c.V.cols() == 0) return;
@@ -164,19 +159,18 @@ BOOST_AUTO_TEST_CASE(outputs_lie_between_values) {
       }
   });
 }
-// check identities that hold to rounding
 BOOST_AUTO_TEST_CASE(property_of_all_variants) {
   for_all([] {
     check_forward(random_case<double>(std::uint64_t(draw(1, 1000000000))));
     check_forward(random_case<float>(std::uint64_t(draw(1, 1000000000))));
   });
 }
+
 // check the tiles that are visited
 struct Visits {
   Matrix<int> pairs;
   Index tiles = 0;
 };
-// check the tiles that are visited
 template <class T>
 Visits visits(Index n, Index m, const FlashRule<T>& rule) {
   const Matrix<T> Q(n, 1), K(m, 1), V(m, 1);
@@ -197,7 +191,6 @@ Visits visits(Index n, Index m, const FlashRule<T>& rule) {
   }
   return v;
 }
-// check the tiles that are visited
 BOOST_AUTO_TEST_CASE(each_pair_lies_in_one_tile) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Case<double> c = random_case<double>(seed);
@@ -210,7 +203,6 @@ BOOST_AUTO_TEST_CASE(each_pair_lies_in_one_tile) {
     verify(wrong, 0);
   }
 }
-// check the tiles that are visited
 BOOST_AUTO_TEST_CASE(skipped_tiles_are_counted) {
   const Index lane = lanes<float>, n = 16 * lane, b = lane / 2;
   FlashRule<float> rule = causal<float>();
@@ -236,6 +228,7 @@ BOOST_AUTO_TEST_CASE(masked_blocks_are_counted) {
   keep.setConstant(false);
   verify(double(visits(8 * lane, 8 * lane, rule).tiles), 0);
 }
+
 // check the product of rows by lanes
 template <class T>
 void check_products() {
@@ -253,6 +246,7 @@ void check_products() {
       };
       fill(X, x), fill(Y, y);
       const Matrix<T> truth = y + a * x, none = a * x;
+
       // compare three ways of multiplying
       const auto at = [](Lanes<T>& v) {
         return [&v](Index i) -> Lane<T>& { return v[std::size_t(i)]; };
@@ -275,7 +269,6 @@ BOOST_AUTO_TEST_CASE(products_of_whole_numbers) {
   check_products<float>();
   check_products<double>();
 }
-// check the product of rows by lanes
 BOOST_AUTO_TEST_CASE(products_by_columns) {
   for (Index d = 0; d <= 3 * lanes<float>; ++d) {
     const Index b = 7, n = 5;

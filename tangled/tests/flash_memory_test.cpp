@@ -1,4 +1,4 @@
-// tests/flash_memory_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_memory_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -9,6 +9,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
+
 // check the count of transfers
 /// A fast memory of M numbers that evicts what was used least recently.
 struct Fast {
@@ -24,7 +25,6 @@ struct Fast {
     while (used > M) used -= held.front().second, held.erase(held.begin());
   }
 };
-// check the count of transfers
 Index transfers(Index n, Index m, const FlashRule<double>& rule, Index d,
                 Index e, Index M) {
   const Matrix<double> Q(n, d), K(m, d), V(m, e);
@@ -45,7 +45,6 @@ Index transfers(Index n, Index m, const FlashRule<double>& rule, Index d,
     });
   return fast.moved;
 }
-// check the count of transfers
 BOOST_AUTO_TEST_CASE(counted_transfers) {
   const Index d = 6, e = 3;
   for (const Index n : {8, 24, 60})
@@ -63,7 +62,6 @@ BOOST_AUTO_TEST_CASE(counted_transfers) {
           refute(4.0 * double(n * m), double(formula));
       }
 }
-// check the count of transfers
 BOOST_AUTO_TEST_CASE(printed_traffic) {
   fact("printed", 4096.0 * 4096 * 64 / 51200);
   fact("compulsory", 4.0 * 4096 * 64);
@@ -81,6 +79,7 @@ BOOST_AUTO_TEST_CASE(printed_traffic) {
   verify(std::abs(keys[1] / keys[0] - 4), slack);
   refute(keys[1] / keys[0] - 2, 1);
 }
+
 // check that the workspace does not grow
 BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
   auto rule = causal<float>();
@@ -97,7 +96,6 @@ BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
          two_floats_a_row);
   BOOST_TEST(small.forward > 0);
 }
-// check that the workspace does not grow
 BOOST_AUTO_TEST_CASE(workspace_at_every_length) {
   auto rule = causal<float>();
   rule.left = 8;
@@ -114,7 +112,6 @@ BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
   verify(double(std::abs(small.forward - large.forward)), 0);
   verify(double(std::abs(small.both - large.both)), 0);
 }
-// check that the workspace does not grow
 BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
   auto rule = causal<float>();
   rule.softcap = 2.0f, rule.slope = 0.1f, rule.sink = 1.0f;

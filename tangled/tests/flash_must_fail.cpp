@@ -1,4 +1,4 @@
-// tests/flash_must_fail.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_must_fail.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // one promise too many in each case
 #if CASE == 1
 #define __FAST_MATH__ 1

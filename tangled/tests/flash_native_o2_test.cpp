@@ -1,4 +1,4 @@
-// tests/flash_native_o2_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_native_o2_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O2 -march=native -Wno-uninitialized
 #include "prelude.hpp"
 #include "verify.hpp"

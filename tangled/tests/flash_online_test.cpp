@@ -1,4 +1,4 @@
-// tests/flash_online_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_online_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -7,6 +7,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
+
 // draw rows with forbidden keys
 RowVector<quad> row_of_scores(Index n, std::uint64_t seed) {
   RowVector<quad> s = gaussian<quad>(1, n, seed);
@@ -16,6 +17,7 @@ RowVector<quad> row_of_scores(Index n, std::uint64_t seed) {
   if (seed % 10 == 0) s.setConstant(quad(-inf));
   return s;
 }
+
 // check the states of sets of keys
 BOOST_AUTO_TEST_CASE(state_of_keys) {
   const double u = unit_roundoff<quad>();
@@ -38,6 +40,7 @@ BOOST_AUTO_TEST_CASE(state_of_keys) {
     }
   }
 }
+
 // check the laws of the monoid
 template <class S>
 Online<S> random_state(std::uint64_t seed) {
@@ -50,7 +53,6 @@ double apart(const Online<S>& a, const Online<S>& b) {
   const double m = a.m == b.m ? 0 : inf;
   return m + std::max(distance(a.l, b.l), distance(a.o, b.o));
 }
-// check the laws of the monoid
 template <class S>
 double off(const Online<S>& x, const Online<S>& y, const Online<S>& z) {
   double size = 0, spread = 0;
@@ -61,7 +63,6 @@ double off(const Online<S>& x, const Online<S>& y, const Online<S>& z) {
   }
   return 2 * 1.01 * unit_roundoff<S>() * (8 + spread) * size;
 }
-// check the laws of the monoid
 BOOST_AUTO_TEST_CASE(monoid_laws) {
   int unequal = 0;
   for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
@@ -79,7 +80,6 @@ BOOST_AUTO_TEST_CASE(monoid_laws) {
   fact("unequal", unequal);
   BOOST_TEST(unequal > 0);
 }
-// check the laws of the monoid
 BOOST_AUTO_TEST_CASE(any_split_any_order) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Index n = Index(1 + seed % 15);
@@ -99,6 +99,7 @@ BOOST_AUTO_TEST_CASE(any_split_any_order) {
     BOOST_TEST((parts[0].m == whole.m));
   }
 }
+
 // check the guards of the monoid
 BOOST_AUTO_TEST_CASE(nothing_and_nothing) {
   const auto none = Online<float>::nothing(3), both = merge(none, none);
@@ -116,7 +117,6 @@ BOOST_AUTO_TEST_CASE(forbidden_value_is_not_read) {
   for (const Index block : {1, 2})
     verify(distance(online_row(s, V, block).output(), V.row(0)), 0);
 }
-// check the guards of the monoid
 BOOST_AUTO_TEST_CASE(forbidden_blocks_anywhere) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const RowVector<float> s = gaussian<float>(1, 4, seed);
@@ -129,7 +129,6 @@ BOOST_AUTO_TEST_CASE(forbidden_blocks_anywhere) {
     verify(apart(online_row(holes, W, 2), plain), 0);
   }
 }
-// check the guards of the monoid
 BOOST_AUTO_TEST_CASE(nan_score_spoils_the_row) {
   for (const Index at : {0, 3, 6}) {
     RowVector<double> s = gaussian<double>(1, 7, 5);
@@ -142,7 +141,6 @@ BOOST_AUTO_TEST_CASE(nan_score_spoils_the_row) {
     }
   }
 }
-// check the guards of the monoid
 BOOST_AUTO_TEST_CASE(refuses_states_that_do_not_fit) {
   const auto a = Online<double>::nothing(2), b = Online<double>::nothing(3);
   BOOST_CHECK_EXCEPTION(merge(a, b), std::invalid_argument,
@@ -164,6 +162,7 @@ BOOST_AUTO_TEST_CASE(commutes_in_every_precision) {
     verify(apart(merge(merge(x, y), z), merge(x, merge(y, z))), off(x, y, z));
   }
 }
+
 // check merged rows against their bound
 template <class S>
 void merged_row_within_bound() {
@@ -177,13 +176,13 @@ void merged_row_within_bound() {
            merged_bound<S>(s, V, b, (n + b - 1) / b));
   }
 }
-// check merged rows against their bound
 BOOST_AUTO_TEST_CASE(merged_row_in_double) {
   merged_row_within_bound<double>();
 }
 BOOST_AUTO_TEST_CASE(merged_row_in_float) {
   merged_row_within_bound<float>();
 }
+
 // check how often the maximum rises
 BOOST_AUTO_TEST_CASE(rises_are_harmonic) {
   const Index blocks = 32, rows = 4000;
@@ -200,6 +199,7 @@ BOOST_AUTO_TEST_CASE(rises_are_harmonic) {
   verify(std::abs(rises / double(rows) - mean),
          4 * std::sqrt(variance / double(rows)));
 }
+
 // find the best polynomial by exchange
 struct Minimax {
   Vector<quad> r;  // p(f) = 1 + f (r_0 + r_1 f + ...)
@@ -218,7 +218,6 @@ Minimax minimax(int n, const std::vector<quad>& points) {
   const Vector<quad> x = A.partialPivLu().solve(g);
   return {x.head(n), x(n)};
 }
-// find the best polynomial by exchange
 quad relative_error(const Minimax& p, const quad& f) {
   quad r = 0;
   for (Index a = p.r.size(); a-- > 0;) r = r * f + p.r(a);
@@ -236,7 +235,6 @@ std::vector<quad> extrema(const Minimax& p, int grid) {
   }
   return at;
 }
-// find the best polynomial by exchange
 Minimax exchange(int n, int grid) {
   std::vector<quad> points;
   for (int k = 0; k <= n; ++k)
@@ -250,6 +248,7 @@ Minimax exchange(int n, int grid) {
   }
   return p;
 }
+
 // check the polynomial of the exponential
 template <class T>
 void check_minimax() {
@@ -271,6 +270,7 @@ void check_minimax() {
 }
 BOOST_AUTO_TEST_CASE(minimax_float) { check_minimax<float>(); }
 BOOST_AUTO_TEST_CASE(minimax_double) { check_minimax<double>(); }
+
 // check the exponential on every float
 template <class T, class R>
 double units_off(T x, R truth) {
@@ -294,7 +294,6 @@ BOOST_AUTO_TEST_CASE(exp2_of_every_float) {
   fact("ulp", worst);
   verify(worst, 2);
 }
-// check the exponential on every float
 BOOST_AUTO_TEST_CASE(exp2_of_many_doubles) {
   double worst = 0;
   const long count = 10'000'000;
@@ -318,7 +317,6 @@ BOOST_AUTO_TEST_CASE(exp2_over_the_whole_range) {
                       std::ldexp(1.0f, k / 512)), 0);
   }
 }
-// check the exponential on every float
 template <class T>
 void check_exp2_edges() {
   const T low = std::numeric_limits<T>::min_exponent - 1;

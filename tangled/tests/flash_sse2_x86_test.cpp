@@ -1,4 +1,4 @@
-// tests/flash_sse2_x86_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_sse2_x86_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O2 -msse2 -Wno-uninitialized
 #include "prelude.hpp"
 #include "verify.hpp"

@@ -1,4 +1,4 @@
-// tests/flash_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -8,6 +8,7 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
 using attn::flash;
+
 // check that the truth is attention
 BOOST_AUTO_TEST_CASE(truth_is_attention) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -23,6 +24,7 @@ BOOST_AUTO_TEST_CASE(truth_is_attention) {
       verify(distance(t.L(i), a.logZ(i)), 2 * bound.dL(i));
   }
 }
+
 // check flash attention against its bound
 template <class T>
 void check_plain() {
@@ -39,7 +41,6 @@ BOOST_AUTO_TEST_CASE(all_variants_at_once) {
     check_forward(random_case<float>(seed + 1000));
   }
 }
-// check flash attention against its bound
 BOOST_AUTO_TEST_CASE(long_row) {
   const Index n = 65536;
   const Matrix<float> Q = Matrix<float>::Zero(1, 1);
@@ -55,6 +56,7 @@ BOOST_AUTO_TEST_CASE(long_row) {
   verify(off, 2 * r);
   BOOST_TEST(naive > 2 * r);
 }
+
 // check the edges of flash attention
 BOOST_AUTO_TEST_CASE(rows_without_keys) {
   const auto Q = gaussian<double>(7, 3, 1), K = gaussian<double>(4, 3, 2);
@@ -74,7 +76,6 @@ BOOST_AUTO_TEST_CASE(rows_without_keys) {
   verify(y.O.cwiseAbs().sum(), 0);
   BOOST_TEST(y.logZ(6) == -inf);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
   const auto Q = gaussian<double>(3, 4, 1), K = gaussian<double>(8, 4, 2);
   const auto V = gaussian<double>(8, 4, 3);
@@ -89,7 +90,6 @@ BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
     verify(distance(start.O.row(i), b.O), 0);
   }
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   const auto Q = gaussian<float>(9, 3, 1);
   Matrix<float> K = gaussian<float>(9, 3, 2), V = gaussian<float>(9, 2, 3);
@@ -107,7 +107,6 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   const auto same = flash(Q, K.topRows(5), V.topRows(5));
   verify(largest(cut.O - same.O), 0);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_lane) {
   Matrix<float> Q = gaussian<float>(5, 3, 1);
   const auto K = gaussian<float>(9, 3, 2), V = gaussian<float>(9, 2, 3);
@@ -130,7 +129,6 @@ BOOST_AUTO_TEST_CASE(bias_of_minus_infinity_forbids) {
   BOOST_TEST(y.O.allFinite());
   verify(y.O.row(1).norm(), 0);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(skipped_blocks_are_not_visited) {
   const auto Q = gaussian<float>(64, 4, 1);
   Matrix<float> K = gaussian<float>(64, 4, 2), V = gaussian<float>(64, 4, 3);
@@ -144,7 +142,6 @@ BOOST_AUTO_TEST_CASE(skipped_blocks_are_not_visited) {
   const auto after = flash(Q, K, V, rule);
   verify(largest(before.O - after.O), 0);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_column) {
   const auto Q = gaussian<float>(9, 3, 1), K = gaussian<float>(14, 3, 2);
   Matrix<float> V = gaussian<float>(14, 4, 3);
@@ -168,7 +165,6 @@ BOOST_AUTO_TEST_CASE(scores_near_the_largest_number) {
   rule.right = 0, rule.offset = 0;  // the first row sees one far key only
   verify(distance(flash(Q, K, V, rule).O, Matrix<float>{{1}, {1}}), 0);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(ragged_heads_in_one_call) {
   std::vector<Case<float>> cases;
   for (std::uint64_t seed = 1; seed <= 9; ++seed) {
@@ -188,6 +184,7 @@ BOOST_AUTO_TEST_CASE(ragged_heads_in_one_call) {
                      nullptr, c.plain});
   }
   flash_forward<float>(heads);
+
   // compare ragged heads one by one
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& c = cases[i];
@@ -199,14 +196,12 @@ BOOST_AUTO_TEST_CASE(ragged_heads_in_one_call) {
     verify(distance(O[i], frame), 0);
   }
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(no_heads_at_all) {
   flash_forward<double>({});
   flash_backward<double>({}, {});
   verify(flash(Matrix<double>(0, 1), Matrix<double>(0, 1),
                Matrix<double>(0, 0)).O.norm(), 0);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(large_scores) {
   Matrix<double> Q = gaussian<double>(6, 4, 1), K = gaussian<double>(20, 4, 2);
   Q.col(0).setConstant(200), K.col(0).array() = 100 + K.col(1).array();
@@ -232,7 +227,6 @@ BOOST_AUTO_TEST_CASE(strides_and_expressions) {
   verify(largest(flash(Q, columns, V).O - z.O), 0);
   verify(largest(flash(2 * Q - Q, K, V).O - z.O), 0);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(one_column_of_values) {
   const Matrix<double> Q = Matrix<double>::Zero(2, 1);
   const Matrix<double> V{{3}, {inf}};
@@ -240,7 +234,6 @@ BOOST_AUTO_TEST_CASE(one_column_of_values) {
   verify(std::abs(y.O(0) - 3), 0);
   BOOST_TEST(y.O(1) == inf);
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), B(3, 4);
   const auto refused = [&](auto change, const char* words) {
@@ -265,7 +258,6 @@ BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
   refused([&](auto& r) { r.keep = &narrow; }, "keep is 3x4 blocks of 1x1");
   refused([&](auto& r) { r.keep = &low; }, "keep is 2x5 blocks of 1x1");
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(refuses_either_of_two) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2);
   const Matrix<bool> keep = Matrix<bool>::Constant(3, 5, true);
@@ -283,7 +275,6 @@ BOOST_AUTO_TEST_CASE(refuses_either_of_two) {
   refused([&](auto& r) { r.keep = &keep, r.keep_q = 0; }, "blocks of 0x1");
   refused([&](auto& r) { r.keep = &keep, r.keep_k = 0; }, "blocks of 1x0");
 }
-// check the edges of flash attention
 BOOST_AUTO_TEST_CASE(refuses_outputs_that_do_not_fit) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2);
   for (const auto& [rows, cols] : {std::pair<Index, Index>{3, 1}, {2, 2}}) {

@@ -1,4 +1,4 @@
-// tests/flash_threads_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_threads_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -fopenmp
 #include "prelude.hpp"
 #include "verify.hpp"
@@ -11,6 +11,7 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
 using attn::flash;
+
 // check that threads change no bit
 template <class F>
 void on_threads(F f) {
@@ -30,7 +31,6 @@ BOOST_AUTO_TEST_CASE(each_thread_has_its_workspace) {
     for (const int n : visits) verify(std::abs(n - 1), 0);
   });
 }
-// check that threads change no bit
 template <class T>
 void check_threads() {
   const Index n = 9 * 4 * lanes<T> + 3, d = 8;
@@ -50,7 +50,6 @@ void check_threads() {
 }
 BOOST_AUTO_TEST_CASE(threads_in_float) { check_threads<float>(); }
 BOOST_AUTO_TEST_CASE(threads_in_double) { check_threads<double>(); }
-// check that threads change no bit
 BOOST_AUTO_TEST_CASE(threads_decoding) {
   const auto K = gaussian<float>(20000, 8, 1), V = gaussian<float>(20000, 4, 2);
   const RowVector<float> q = gaussian<float>(1, 8, 3);

@@ -1,4 +1,4 @@
-// tests/flash_variants_test.cpp: tangled from chapters/09-flash.nw; edit that file, not this one.
+// tests/flash_variants_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
+
 // take a variant through its instances
 enum class Way { forward, back };
 template <Way way, class T, class Change>
@@ -23,6 +24,7 @@ void check_variant(Change change) {
     check_instance<way, float>(seed + 1000, change);
   }
 }
+
 // check the variants one by one
 template <class Change>
 void outputs(Change change) { check_variant<Way::forward>(change); }
@@ -38,7 +40,6 @@ BOOST_AUTO_TEST_CASE(outputs_with_slope) { outputs(with_slope); }
 BOOST_AUTO_TEST_CASE(outputs_with_softcap) { outputs(with_softcap); }
 BOOST_AUTO_TEST_CASE(outputs_with_sink) { outputs(with_sink); }
 BOOST_AUTO_TEST_CASE(outputs_with_lengths) { outputs(with_lengths); }
-// check the variants one by one
 BOOST_AUTO_TEST_CASE(outputs_with_scale) { outputs(with_scale); }
 BOOST_AUTO_TEST_CASE(outputs_with_tiny_tiles) {
   outputs(with_tiny_tiles);
@@ -56,7 +57,6 @@ BOOST_AUTO_TEST_CASE(outputs_with_sharp_rows) {
 BOOST_AUTO_TEST_CASE(outputs_with_wide_features) {
   outputs(with_wide_features);
 }
-// check the variants one by one
 BOOST_AUTO_TEST_CASE(gradients_with_causal) { gradients(with_causal); }
 BOOST_AUTO_TEST_CASE(gradients_with_offset) { gradients(with_offset); }
 BOOST_AUTO_TEST_CASE(gradients_with_window) { gradients(with_window); }
@@ -70,7 +70,6 @@ BOOST_AUTO_TEST_CASE(gradients_with_sink) { gradients(with_sink); }
 BOOST_AUTO_TEST_CASE(gradients_with_lengths) {
   gradients(with_lengths);
 }
-// check the variants one by one
 BOOST_AUTO_TEST_CASE(gradients_with_scale) { gradients(with_scale); }
 BOOST_AUTO_TEST_CASE(gradients_with_tiny_tiles) {
   gradients(with_tiny_tiles);

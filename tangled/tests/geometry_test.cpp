@@ -1,4 +1,4 @@
-// tests/geometry_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// tests/geometry_test.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/geometry.hpp"
@@ -7,7 +7,21 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
+
 // check lengths, angles and volumes
+BOOST_AUTO_TEST_CASE(answer_coin) {
+  const auto coin = [](const auto& p) {
+    using S = typename std::decay_t<decltype(p)>::Scalar;
+    const S g = S(1) / (p(0) * (S(1) - p(0)));
+    return Matrix<S>(Matrix<S>::Constant(1, 1, g));
+  };
+  const auto arc = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    const S s = sin(t / S(2));
+    return Vector<S>(Vector<S>::Constant(1, S(s * s)));
+  };
+  verify(std::abs(curve_length(coin, arc, 0.5, 3.0, 20) - 2.5), 200 * ulp);
+}
 const auto latitude = [](double theta) {
   return [=](const auto& t) {
     using S = std::decay_t<decltype(t)>;
@@ -28,7 +42,6 @@ BOOST_AUTO_TEST_CASE(lengths_of_curves) {
   };
   verify(std::abs(curve_length(polar, line, -1.0, 2.0, 200) - 3), 400 * ulp);
 }
-// check lengths, angles and volumes
 BOOST_AUTO_TEST_CASE(angles_ignore_scale) {
   for (Index d = 1; d <= 40; ++d) {
     const Vector<double> u = gaussian<double>(d, 1, std::uint64_t(d));
@@ -41,7 +54,6 @@ BOOST_AUTO_TEST_CASE(angles_ignore_scale) {
            double(2 * d + 4) * ulp);
   }
 }
-// check lengths, angles and volumes
 BOOST_AUTO_TEST_CASE(volumes_of_boxes) {
   const auto det = [](const Matrix<Fp>& g) {
     return inverse_metric(Tensor<Fp, dn, dn>(g)).det;
@@ -53,7 +65,6 @@ BOOST_AUTO_TEST_CASE(volumes_of_boxes) {
     verify_exact(det(g) * det(E.transpose() * E), det(gram), long(6 * d));
   }
 }
-// check lengths, angles and volumes
 BOOST_AUTO_TEST_CASE(inverse_metric_is_inverse) {
   for (Index d = 1; d <= 8; ++d) {
     const Matrix<Fp> W = uniform<Fp>(d, d, std::uint64_t(d));
@@ -65,7 +76,6 @@ BOOST_AUTO_TEST_CASE(inverse_metric_is_inverse) {
                  long(2 * d));
   }
 }
-// check lengths, angles and volumes
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
   const Vector<double> x{{0.0, 1.0}};
   using M = Matrix<double>;
@@ -86,20 +96,7 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_metric) {
   BOOST_CHECK_EXCEPTION(curve_length(polar, latitude(1), 0.0, 1.0, 0),
                         std::invalid_argument, says("curve_length: n"));
 }
-// check lengths, angles and volumes
-BOOST_AUTO_TEST_CASE(answer_coin) {
-  const auto coin = [](const auto& p) {
-    using S = typename std::decay_t<decltype(p)>::Scalar;
-    const S g = S(1) / (p(0) * (S(1) - p(0)));
-    return Matrix<S>(Matrix<S>::Constant(1, 1, g));
-  };
-  const auto arc = [](const auto& t) {
-    using S = std::decay_t<decltype(t)>;
-    const S s = sin(t / S(2));
-    return Vector<S>(Vector<S>::Constant(1, S(s * s)));
-  };
-  verify(std::abs(curve_length(coin, arc, 0.5, 3.0, 20) - 2.5), 200 * ulp);
-}
+
 // check the covariant derivative
 BOOST_AUTO_TEST_CASE(christoffel_of_the_zoo) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -113,7 +110,6 @@ BOOST_AUTO_TEST_CASE(christoffel_of_the_zoo) {
     verify_exact(christoffel(half_plane, x), H, 8);
   }
 }
-// check the covariant derivative
 BOOST_AUTO_TEST_CASE(metric_is_constant) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Index d = Index(2 + seed % 3);
@@ -127,7 +123,6 @@ BOOST_AUTO_TEST_CASE(metric_is_constant) {
     BOOST_TEST(!same(partial(field, x), D));
   }
 }
-// check the covariant derivative
 BOOST_AUTO_TEST_CASE(leibniz_rule) {
   const auto v = [](const auto& y) {
     using S = typename std::decay_t<decltype(y)>::Scalar;
@@ -150,7 +145,6 @@ BOOST_AUTO_TEST_CASE(leibniz_rule) {
     verify_exact(D, partial(uv, x), 30);
   }
 }
-// check the covariant derivative
 BOOST_AUTO_TEST_CASE(constant_field_is_constant) {
   const auto parabolic = [](const auto& y) {
     using S = typename std::decay_t<decltype(y)>::Scalar;
@@ -169,7 +163,27 @@ BOOST_AUTO_TEST_CASE(constant_field_is_constant) {
     BOOST_TEST(!same(partial(east, x), zero));
   }
 }
+
 // check geodesics
+BOOST_AUTO_TEST_CASE(answer_octant) {
+  const auto radius = [](double angle) {
+    return [=](const auto& t) {
+      using S = std::decay_t<decltype(t)>;
+      return Vector<S>{{t * S(std::cos(angle)), t * S(std::sin(angle))}};
+    };
+  };
+  const auto arc = [](const auto& t) {
+    using S = std::decay_t<decltype(t)>;
+    return Vector<S>{{S(2) * cos(t), S(2) * sin(t)}};
+  };
+  const auto g = stereographic(2);
+  verify_limit([&](Index n) {
+    Vector<double> w{{1, 0}};
+    w = parallel_transport(g, radius(0), w, 0.0, 2.0, n);
+    w = parallel_transport(g, arc, w, 0.0, M_PI / 2, n);
+    return parallel_transport(g, radius(M_PI / 2), w, 2.0, 0.0, n);
+  }, 50, 4, Vector<double>{{0, 1}});
+}
 BOOST_AUTO_TEST_CASE(straight_lines_in_polar) {
   const auto end = [](Index steps) {
     const Vector<double> x{{1, 0}}, v{{0.5, 1}};
@@ -184,7 +198,6 @@ BOOST_AUTO_TEST_CASE(straight_lines_in_polar) {
   verify_limit(end, 50, 4, straight);
   verify_limit(ratio, 25, 1, 16.0);
 }
-// check geodesics
 BOOST_AUTO_TEST_CASE(great_circles) {
   const auto on = [](const auto& y) {
     using S = typename std::decay_t<decltype(y)>::Scalar;
@@ -201,7 +214,6 @@ BOOST_AUTO_TEST_CASE(great_circles) {
                                             std::sin(speed) / speed * w));
   }
 }
-// check geodesics
 BOOST_AUTO_TEST_CASE(geodesics_keep_speed) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Vector<double> x = gaussian<double>(3, 1, seed);
@@ -221,7 +233,6 @@ BOOST_AUTO_TEST_CASE(semicircles_of_the_half_plane) {
       return std::hypot(y(0) - centre, y(1));
     }, 50, 4, radius);
 }
-// check geodesics
 BOOST_AUTO_TEST_CASE(geodesics_are_short) {
   const Vector<double> x{{0, 1}}, v{{1, 0.5}};
   const auto path = geodesic(half_plane, x, v, 1.0, 100);
@@ -238,7 +249,6 @@ BOOST_AUTO_TEST_CASE(geodesics_are_short) {
     verify(worse(0, shortest - length), 0);
   }
 }
-// check geodesics
 BOOST_AUTO_TEST_CASE(transport_around_a_circle) {
   const double round = 2 * M_PI;
   for (const double theta : {0.3, 1.0, 1.4}) {
@@ -256,7 +266,6 @@ BOOST_AUTO_TEST_CASE(transport_around_a_circle) {
     }, 100, 4, w);
   }
 }
-// check geodesics
 BOOST_AUTO_TEST_CASE(transport_keeps_products) {
   const auto curve = [](const auto& t) {
     using S = std::decay_t<decltype(t)>;
@@ -277,7 +286,6 @@ BOOST_AUTO_TEST_CASE(transport_keeps_products) {
   BOOST_CHECK_EXCEPTION(geodesic(polar, u, Vector<double>(2), 1.0, 3),
                         std::invalid_argument, says("geodesic: x has 3"));
 }
-// check geodesics
 BOOST_AUTO_TEST_CASE(one_step_along_a_ray) {
   const auto ray = [](const auto& t) {
     using S = std::decay_t<decltype(t)>;
@@ -293,25 +301,5 @@ BOOST_AUTO_TEST_CASE(one_step_along_a_ray) {
                         std::invalid_argument, says("transport: w has 3"));
   BOOST_CHECK_EXCEPTION(geodesic(polar, u, u, 1.0, 0), std::invalid_argument,
                         says("geodesic: steps is 0"));
-}
-// check geodesics
-BOOST_AUTO_TEST_CASE(answer_octant) {
-  const auto radius = [](double angle) {
-    return [=](const auto& t) {
-      using S = std::decay_t<decltype(t)>;
-      return Vector<S>{{t * S(std::cos(angle)), t * S(std::sin(angle))}};
-    };
-  };
-  const auto arc = [](const auto& t) {
-    using S = std::decay_t<decltype(t)>;
-    return Vector<S>{{S(2) * cos(t), S(2) * sin(t)}};
-  };
-  const auto g = stereographic(2);
-  verify_limit([&](Index n) {
-    Vector<double> w{{1, 0}};
-    w = parallel_transport(g, radius(0), w, 0.0, 2.0, n);
-    w = parallel_transport(g, arc, w, 0.0, M_PI / 2, n);
-    return parallel_transport(g, radius(M_PI / 2), w, 2.0, 0.0, n);
-  }, 50, 4, Vector<double>{{0, 1}});
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// tests/gibbs_errata_test.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// tests/gibbs_errata_test.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/field.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(gibbs)
+
 // find the temperature of a given entropy
 inline double temperature_of(const RowVector<double>& s, double H) {
   double low = -40, high = 40, t = 0;
@@ -17,6 +18,7 @@ inline double temperature_of(const RowVector<double>& s, double H) {
   }
   return std::exp(t);
 }
+
 // check the sources' temperature table
 BOOST_AUTO_TEST_CASE(temperature_table) {
   const Matrix<double> paper{{0.997, 0.003, 0.000, 0.02},
@@ -40,6 +42,7 @@ BOOST_AUTO_TEST_CASE(temperature_table) {
     const Printed p4 = printed(lift<quad>(s), T[at]);
     verify(distance(lift<quad>(truth.row(t).head(3)), p4.A), 0x1p-51);
   }
+
   // refute the printed rows
   const Matrix<double> off = (paper - truth).cwiseAbs();
   fact("weights_off", off.leftCols(3).maxCoeff());
@@ -50,6 +53,7 @@ BOOST_AUTO_TEST_CASE(temperature_table) {
   verify(off.row(2).head(3).maxCoeff(), 0.0005);
   verify(off(3, 3), 0.005);
 }
+
 // check errata of the sources
 BOOST_AUTO_TEST_CASE(limit_with_ties) {
   const RowVector<double> s{{1, 1, 0}}, as_printed{{1, 0, 0}};
@@ -71,7 +75,6 @@ BOOST_AUTO_TEST_CASE(metric_or_temperature) {
   refute((F - f).cwiseAbs().minCoeff(), 0.1);
   fact("ratio", F(0) / f(0), 4);
 }
-// check errata of the sources
 BOOST_AUTO_TEST_CASE(zero_entropy_is_not_attained) {
   const RowVector<double> s{{700, 0}};
   const quad truth = gibbs_entropy(lift<quad>(s), quad(1))(0);
@@ -83,7 +86,6 @@ BOOST_AUTO_TEST_CASE(zero_entropy_is_not_attained) {
   fact("missed", missed);
   refute(missed, 0.001);
 }
-// check errata of the sources
 BOOST_AUTO_TEST_CASE(entropy_with_epsilon) {
   const auto as_printed = [](const RowVector<double>& A) {
     return -(A.array() * (A.array() + 1e-12).log()).sum();
@@ -102,7 +104,6 @@ BOOST_AUTO_TEST_CASE(entropy_with_epsilon) {
   verify(std::abs(entropy(even)(0) - std::log(1e6)), gamma(1e6, 0x1p-53) * 14);
   verify(std::abs(gibbs_entropy(s)(0) - truth), truth * 0x1p-46);
 }
-// check errata of the sources
 BOOST_AUTO_TEST_CASE(entropy_formulas_compared) {
   const Entropies h = entropies(0.05);
   fact("plain", std::abs(h.plain / h.truth - 1));
@@ -111,7 +112,6 @@ BOOST_AUTO_TEST_CASE(entropy_formulas_compared) {
   refute(std::abs(h.plain / h.truth - 1), 1e-11);
   verify(std::abs(h.ours / h.truth - 1), 0x1p-53 * (4 * 20 + 20));
 }
-// check errata of the sources
 BOOST_AUTO_TEST_CASE(normalised_entropy_of_one_key) {
   const RowVector<double> one{{1}};
   const double as_printed = entropy(one)(0) / std::log(1.0);
@@ -132,7 +132,6 @@ BOOST_AUTO_TEST_CASE(stationary_is_not_minimal) {
   refute(to_double(higher), 0.1);
   verify(distance(higher, -T * kl(even, A)(0)), 1e-31);
 }
-// check errata of the sources
 BOOST_AUTO_TEST_CASE(jacobian_norm_peaks) {
   const RowVector<double> s{{2, 1, 0}};
   const auto norm = [&](double T) {
@@ -151,6 +150,7 @@ BOOST_AUTO_TEST_CASE(jacobian_norm_peaks) {
   refute(std::abs(F - (-U - 0.3 * H)), 1);
   verify(std::abs(F - (U - 0.3 * H)), 0x1p-50);
 }
+
 // check the answers of chapter two
 BOOST_AUTO_TEST_CASE(answer_two_level) {
   double x = 2;
@@ -165,7 +165,6 @@ BOOST_AUTO_TEST_CASE(answer_two_level) {
            0x1p-49);
   verify(std::max(C(x - 0.01), C(x + 0.01)), C(x));
 }
-// check the answers of chapter two
 BOOST_AUTO_TEST_CASE(answer_target_entropy) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const RowVector<double> s = gaussian<double>(1, 12, seed);
@@ -173,7 +172,6 @@ BOOST_AUTO_TEST_CASE(answer_target_entropy) {
     verify(std::abs(gibbs_entropy(s, temperature_of(s, H))(0) - H), 1e-13);
   }
 }
-// check the answers of chapter two
 BOOST_AUTO_TEST_CASE(answer_prior) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, 5, seed);
@@ -186,7 +184,6 @@ BOOST_AUTO_TEST_CASE(answer_prior) {
                T * kl(q, attn::gibbs(with, T))(0)), 1e-31);
   }
 }
-// check the answers of chapter two
 BOOST_AUTO_TEST_CASE(answer_bregman) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, 4, seed);
@@ -199,7 +196,6 @@ BOOST_AUTO_TEST_CASE(answer_bregman) {
     verify(distance(B, fenchel_young(s, A, T)(0)), 1e-31);
   }
 }
-// check the answers of chapter two
 BOOST_AUTO_TEST_CASE(answer_condensed) {
   const double sc = std::sqrt(2 * std::log(4096.0));
   const Matrix<double> A =
@@ -209,7 +205,6 @@ BOOST_AUTO_TEST_CASE(answer_condensed) {
   fact("error", std::sqrt((Y.array() - Y.mean()).square().sum() / 399 / 400));
   verify(std::abs(Y.mean() - 0.5), 1 / std::log(4096.0));
 }
-// check the answers of chapter two
 BOOST_AUTO_TEST_CASE(answer_thermodynamic_length) {
   const Matrix<quad> s = lift<quad>(Matrix<double>{{2, 1, 0, -1}});
   const quad T(0.7), C = heat_capacity(s, T)(0);

@@ -1,4 +1,4 @@
-// tests/gibbs_test.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// tests/gibbs_test.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/field.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(gibbs)
+
 // check weights against their definition
 BOOST_AUTO_TEST_CASE(printed_definitions) {
   const double u = unit_roundoff<quad>();
@@ -20,6 +21,7 @@ BOOST_AUTO_TEST_CASE(printed_definitions) {
     verify(distance(gibbs_entropy(s, quad(T))(0), p.H), bound * (1 + x));
   });
 }
+
 // evaluate the rounding bounds
 /// Theorem's bounds for one row: weights, log Z and entropy.
 struct Bounds {
@@ -42,6 +44,7 @@ Bounds bounds(const Matrix<quad>& s, double T) {
                n * (1 - A.maxCoeff())) + n * tiny,
           u * (4 * second + (2 * n + 8) * H) + n * tiny};
 }
+
 // check weights against their rounding bound
 /// x as a double, but no less than the smallest normal number.
 double least(const quad& x) {
@@ -64,7 +67,6 @@ void weights_within_bound(std::uint64_t seeds) {
 }
 BOOST_AUTO_TEST_CASE(weights_in_double) { weights_within_bound<double>(10); }
 BOOST_AUTO_TEST_CASE(weights_in_float) { weights_within_bound<float>(10); }
-// check weights against their rounding bound
 template <class S, class F>
 void rows_within_bound(std::uint64_t seeds, F f) {
   for_rows(seeds, [&](const Matrix<double>& X, double temperature) {
@@ -81,7 +83,6 @@ BOOST_AUTO_TEST_CASE(log_partition_in_both) {
   rows_within_bound<double>(10, f);
   rows_within_bound<float>(10, f);
 }
-// check weights against their rounding bound
 BOOST_AUTO_TEST_CASE(log_softmax_in_both) {
   const auto f = [](auto s, auto T, auto sq, auto Tq, const Bounds& b) {
     using S = decltype(T);
@@ -94,6 +95,7 @@ BOOST_AUTO_TEST_CASE(log_softmax_in_both) {
   rows_within_bound<double>(5, f);
   rows_within_bound<float>(5, f);
 }
+
 // check what the naive formula does
 template <class S>
 int first_overflow() {
@@ -111,6 +113,7 @@ BOOST_AUTO_TEST_CASE(naive_formula_overflows) {
   verify(std::abs(attn::gibbs(RowVector<double>{{double(d), 0}})(0) - 1), 0);
   verify(std::abs(attn::gibbs(RowVector<float>{{float(f), 0}})(0) - 1), 0);
 }
+
 // check the library's exponential
 BOOST_AUTO_TEST_CASE(the_two_exponentials) {
   const Index n = 4096;
@@ -132,6 +135,7 @@ BOOST_AUTO_TEST_CASE(the_two_exponentials) {
   fact("at_minus_infinity", out(0));
   verify(std::exp(-inf), 0);
 }
+
 // check the symmetries of a row
 BOOST_AUTO_TEST_CASE(shift_and_permutation) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -149,6 +153,7 @@ BOOST_AUTO_TEST_CASE(shift_and_permutation) {
     verify(distance(attn::gibbs(t, quad(0.7)), B), 1e-32);
   }
 }
+
 // check the edges of the definition
 BOOST_AUTO_TEST_CASE(forbidden_keys_are_deleted_keys) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -167,7 +172,6 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_are_deleted_keys) {
            0);
   }
 }
-// check the edges of the definition
 BOOST_AUTO_TEST_CASE(empty_rows) {
   for (const Index n : {0, 1, 4}) {
     const Matrix<double> s = Matrix<double>::Constant(2, n, -inf);
@@ -178,7 +182,6 @@ BOOST_AUTO_TEST_CASE(empty_rows) {
   }
   BOOST_TEST(attn::gibbs(Matrix<double>(0, 5)).rows() == 0);
 }
-// check the edges of the definition
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
   for (const Index j : {0, 1, 2}) {
     Matrix<double> s = gaussian<double>(2, 3, 5);
@@ -190,7 +193,6 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_row) {
     verify(std::abs(A.row(1).sum() - 1), gamma(5, 0x1p-53));
   }
 }
-// check the edges of the definition
 BOOST_AUTO_TEST_CASE(first_of_equal_scores) {
   const auto first = [](const std::vector<double>& s) {
     return ground_state(std::span<const double>(s)).at;
@@ -200,7 +202,6 @@ BOOST_AUTO_TEST_CASE(first_of_equal_scores) {
   BOOST_TEST(first({nan, 1}) == 0);
   BOOST_TEST(first({}) == -1);
 }
-// check the edges of the definition
 BOOST_AUTO_TEST_CASE(one_infinitely_good_key) {
   const RowVector<double> s{{1, inf, -inf}};
   verify((attn::gibbs(s) - RowVector<double>{{0, 1, 0}}).norm(), 0);
@@ -216,7 +217,6 @@ BOOST_AUTO_TEST_CASE(refuses_bad_temperatures) {
                           says("log_softmax: temperature"));
   }
 }
-// check the edges of the definition
 BOOST_AUTO_TEST_CASE(takes_expressions_and_strides) {
   const Matrix<double> Q = gaussian<double>(3, 4, 1);
   const Matrix<double> K = gaussian<double>(10, 4, 2);
@@ -229,6 +229,7 @@ BOOST_AUTO_TEST_CASE(takes_expressions_and_strides) {
   verify((attn::gibbs(Q * K.transpose()) - A).norm(), 0);
   verify((attn::gibbs(block.eval()) - B).norm(), 0);
 }
+
 // check the limits of temperature
 BOOST_AUTO_TEST_CASE(cold_limit) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed)
@@ -244,7 +245,6 @@ BOOST_AUTO_TEST_CASE(cold_limit) {
       verify(to_double(d.cwiseAbs().sum()), to_double(rate) + 1e-32);
     }
 }
-// check the limits of temperature
 BOOST_AUTO_TEST_CASE(hot_limit) {
   for_rows(2, [](const Matrix<double>& S, double T) {
     const Matrix<quad> s = lift<quad>(S.row(0));
@@ -256,7 +256,6 @@ BOOST_AUTO_TEST_CASE(hot_limit) {
            to_double(exp(x) - 1) + 1e-31);
   });
 }
-// check the limits of temperature
 BOOST_AUTO_TEST_CASE(ties_share_equally) {
   const Matrix<double> s{{1, 1, 0}, {0, -inf, -inf}, {-inf, -inf, -inf}};
   const Matrix<double> hard{{0.5, 0.5, 0}, {1, 0, 0}, {0, 0, 0}};
@@ -267,7 +266,6 @@ BOOST_AUTO_TEST_CASE(ties_share_equally) {
   verify((hot.bottomRows(2) - hard.bottomRows(2)).norm(), 0);
   BOOST_TEST(hard_attention(RowVector<double>{{0, nan}}).hasNaN());
 }
-// check the limits of temperature
 BOOST_AUTO_TEST_CASE(gauge_of_scale) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Matrix<quad> s = gaussian<quad>(2, 6, seed);
@@ -283,6 +281,7 @@ BOOST_AUTO_TEST_CASE(gauge_of_scale) {
            bound);
   }
 }
+
 // check entropies against their rounding bound
 BOOST_AUTO_TEST_CASE(entropy_in_both) {
   const auto f = [](auto s, auto T, auto sq, auto Tq, const Bounds& b) {
@@ -292,6 +291,7 @@ BOOST_AUTO_TEST_CASE(entropy_in_both) {
   rows_within_bound<double>(10, f);
   rows_within_bound<float>(10, f);
 }
+
 // check entropies of given weights
 BOOST_AUTO_TEST_CASE(entropy_of_given_weights) {
   for_rows(4, [](const Matrix<double>& S, double T) {
@@ -305,7 +305,6 @@ BOOST_AUTO_TEST_CASE(entropy_of_given_weights) {
            (gamma(A.cols() + 2, u) * to_double(H) + 3 * u) * to_double(exp(H)));
   });
 }
-// check entropies of given weights
 BOOST_AUTO_TEST_CASE(entropy_bounds) {
   for_rows(4, [](const Matrix<double>& S, double T) {
     const Matrix<quad> s = lift<quad>(S.row(0));
@@ -320,7 +319,6 @@ BOOST_AUTO_TEST_CASE(entropy_bounds) {
   verify(std::abs(normalised_entropy(even)(0) - 1), 0x1p-52);
   verify(std::abs(effective_states(even)(0) - 8), 0x1p-47);
 }
-// check entropies of given weights
 BOOST_AUTO_TEST_CASE(refuses_what_is_no_distribution) {
   BOOST_CHECK_EXCEPTION(entropy(Matrix<double>{{0.5, 0.5, 0.5, 0.5}}),
                         std::domain_error, says("entropy: row 0 must have"));

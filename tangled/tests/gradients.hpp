@@ -1,4 +1,4 @@
-// tests/gradients.hpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// tests/gradients.hpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #pragma once
 #include "verify.hpp"
 #include "attn/verify_gradients.hpp"
@@ -17,7 +17,6 @@ void each_entry(const Matrix<quad>& X, F f) {
     }
 }
 
-// seed one entry after the other
 /// Infinitesimal part of A V, where `which` of the two factors is dual.
 inline Matrix<quad> infinitesimal(const Matrix<Dual<quad>>& X,
                            const Matrix<quad>& Y, char which) {
@@ -25,6 +24,7 @@ inline Matrix<quad> infinitesimal(const Matrix<Dual<quad>>& X,
   const Matrix<Dual<quad>> O = which == 'A' ? times(X, y) : times(y, X);
   return O.unaryExpr([](const Dual<quad>& z) { return z.d; });
 }
+
 // compare all parts of two gradients
 inline void verify_parts(const AttentionParts<quad>& a,
                   const AttentionParts<quad>& b, double bound) {

@@ -1,4 +1,4 @@
-// tests/heads_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// tests/heads_test.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/heads.hpp"
@@ -9,6 +9,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
+
 // check the diversity of heads
 /// Weights of H heads for n queries and m keys, head after head.
 Matrix<quad> heads_like(Index H, Index n, Index m, double scale,
@@ -27,7 +28,6 @@ BOOST_AUTO_TEST_CASE(js_is_printed_definition) {
     verify(to_double(abs(js - head_diversity(A, H))), 1e-31);
   }
 }
-// check the diversity of heads
 BOOST_AUTO_TEST_CASE(js_is_information) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index H = Index(1 + seed % 5);
@@ -42,7 +42,6 @@ BOOST_AUTO_TEST_CASE(js_is_information) {
     verify(to_double(abs(information - head_diversity(A, H))), 1e-31);
   }
 }
-// check the diversity of heads
 /// Mean over queries and heads of sum_j A log(A/mean) + mean - A, in quad.
 quad js_of(const Matrix<quad>& A, Index H) {
   const Index n = A.rows() / H;
@@ -58,7 +57,6 @@ quad js_of(const Matrix<quad>& A, Index H) {
     }
   return sum / quad(double(H * n));
 }
-// check the diversity of heads
 BOOST_AUTO_TEST_CASE(js_in_double) {
   const double u = unit_roundoff<double>();
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -84,7 +82,6 @@ BOOST_AUTO_TEST_CASE(js_in_double) {
     }
   }
 }
-// check the diversity of heads
 BOOST_AUTO_TEST_CASE(js_zero_and_maximum) {
   for (const Index H : {1, 2, 3, 5, 7, 8}) {
     const Matrix<double> one = attn::gibbs(gaussian<double>(4, 9, 1));
@@ -110,7 +107,6 @@ BOOST_AUTO_TEST_CASE(js_within_range) {
     verify(to_double(abs(head_diversity(B, H) - head_diversity(A, H))), 1e-32);
   }
 }
-// check the diversity of heads
 BOOST_AUTO_TEST_CASE(diversity_of_masked_heads) {
   Matrix<double> A{{0, 0, 0}, {0.5, 0.5, 0}, {0, 0, 0}, {0, 0, 1}};
   verify(std::abs(head_diversity(A, 2) - std::log(2.0)), 0x1p-51);
@@ -134,7 +130,6 @@ BOOST_AUTO_TEST_CASE(entropy_per_head) {
   verify(std::abs(head_entropy(A, 4)(1) - std::log(2.0)), 0x1p-52);
   verify(head_entropy(Matrix<double>(0, 2), 3).norm(), 0);
 }
-// check the diversity of heads
 Matrix<double> random_heads(Index H, Index n, double sigma, bool causal,
                             std::uint64_t seed) {
   Matrix<double> s = sigma * gaussian<double>(H * n, n, seed);
@@ -151,7 +146,6 @@ BOOST_AUTO_TEST_CASE(cosine_of_unrelated_heads) {
     fact("causal" + number, cosine_diversity(B, 8));
     fact("js" + number, head_diversity(A, 8) / std::log(8.0));
   }
-// check the diversity of heads
   for (const double sigma : {0.3, 0.6, 1.0}) {
     Vector<double> c(12);
     for (Index k = 0; k < 12; ++k) {
@@ -167,7 +161,6 @@ BOOST_AUTO_TEST_CASE(cosine_of_unrelated_heads) {
   BOOST_CHECK_EXCEPTION(cosine_diversity(Matrix<double>{{1.0}}, 1),
                         std::invalid_argument, says("one head has no pair"));
 }
-// check the diversity of heads
 BOOST_AUTO_TEST_CASE(cosine_at_its_ends) {
   const double u = unit_roundoff<double>();
   for (const Index H : {2, 3, 8}) {
@@ -182,6 +175,7 @@ BOOST_AUTO_TEST_CASE(cosine_at_its_ends) {
     verify(std::abs(cosine_diversity(A, H) - cosine_diversity(B, H)), 60 * u);
   }
 }
+
 // check the loss of rank
 BOOST_AUTO_TEST_CASE(dobrushin_by_hand) {
   const Matrix<double> A{{1, 0, 0}, {0.5, 0.5, 0}, {0, 0.25, 0.75}};
@@ -206,7 +200,6 @@ BOOST_AUTO_TEST_CASE(averages_contract) {
     verify(dobrushin(A * B), dobrushin(A) * dobrushin(B) + 0x1p-49);
   }
 }
-// check the loss of rank
 BOOST_AUTO_TEST_CASE(weights_move_by_tanh) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const double step = 0.05 * double(1 + seed % 60);
@@ -223,7 +216,6 @@ BOOST_AUTO_TEST_CASE(weights_move_by_tanh) {
            0x1p-51);
   }
 }
-// check the loss of rank
 BOOST_AUTO_TEST_CASE(collapse_is_cubic) {
   double last = 0, before = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -246,7 +238,6 @@ BOOST_AUTO_TEST_CASE(collapse_is_cubic) {
   fact("before", before);
   fact("after", last);
 }
-// check the loss of rank
 BOOST_AUTO_TEST_CASE(bound_of_shared_keys) {
   for (Index h = 0; h < 4; ++h) {
     auto m = xavier<double>({8, 4, 2}, 3);
@@ -262,7 +253,6 @@ BOOST_AUTO_TEST_CASE(bound_of_shared_keys) {
     verify(std::abs(collapse_bound(m, 1.5) - bound), 0x1p-48 * bound);
   }
 }
-// check the loss of rank
 BOOST_AUTO_TEST_CASE(shortcuts_prevent_collapse) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Matrix<double> X = 0.05 * gaussian<double>(8, 12, seed);
@@ -287,6 +277,7 @@ BOOST_AUTO_TEST_CASE(collapse_bound_is_attained) {
     verify(std::abs(diameter(attend(m, X)) - bound), 0x1p-46 * (1 + bound));
   }
 }
+
 // check the weights files
 BOOST_AUTO_TEST_CASE(round_trip_is_exact) {
   auto m = xavier<double>({6, 3, 1, 2, 3, 5, 4, true}, 8);
@@ -321,7 +312,6 @@ BOOST_AUTO_TEST_CASE(example_file_means_what_it_says) {
   verify((m.W_O - Matrix<double>{{1, -2}}).norm(), 0);
   BOOST_TEST(weights_text(m) == example);
 }
-// check the weights files
 BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
   const std::string good = weights_text(xavier<double>({4, 2}, 1));
   long refused = 0;
@@ -342,7 +332,6 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
   fact("tried", 3 * good.size());
   verify(std::abs(double(refused) - 3 * double(good.size())), 0);
 }
-// check the weights files
 /// The same text with a checksum that fits.
 std::string resealed(std::string text, const std::string& from,
                      const std::string& to) {
@@ -350,7 +339,6 @@ std::string resealed(std::string text, const std::string& from,
   text.resize(text.rfind("checksum "));
   return text + "checksum " + hex16(fnv1a(text)) + '\n';
 }
-// check the weights files
 BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
   const std::string good = weights_text(xavier<double>({4, 2}, 1));
   const auto bad = [](const std::string& text, const char* words) {
@@ -374,7 +362,6 @@ BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
   BOOST_CHECK_EXCEPTION(weights_text(m), std::domain_error,
                         says("save_weights: W_V has an entry"));
 }
-// check the weights files
 BOOST_AUTO_TEST_CASE(files_on_disk) {
   namespace test = boost::unit_test::framework;
   const std::string path = test::master_test_suite().argv[0] +

@@ -1,4 +1,4 @@
-// tests/hopfield_capacity_test.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// tests/hopfield_capacity_test.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "memories.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(hopfield)
+
 // check what has been proved
 BOOST_AUTO_TEST_CASE(binary_patterns_within_bound) {
   for (const Index d : {8, 10, 12}) {
@@ -25,7 +26,6 @@ BOOST_AUTO_TEST_CASE(binary_patterns_within_bound) {
            bound);
   }
 }
-// check what has been proved
 BOOST_AUTO_TEST_CASE(exponential_update_lowers_its_energy) {
   const auto energy = [](const Matrix<double>& K, const Vector<double>& x) {
     return -(K * x).array().exp().sum();
@@ -45,7 +45,6 @@ BOOST_AUTO_TEST_CASE(exponential_update_lowers_its_energy) {
     }
   }
 }
-// check what has been proved
 BOOST_AUTO_TEST_CASE(ramsauer_constants) {
   const double p = 1e-3;
   verify(std::abs(ramsauer_base(20, 3, 1, p) - 3.1546), 5e-5);
@@ -66,6 +65,7 @@ BOOST_AUTO_TEST_CASE(ramsauer_constants) {
   for (const double x : {0.0, 1e-3, 1.0, 50.0, 1e5})
     verify(std::abs(lambert_w(x) * std::exp(lambert_w(x)) - x), 0x1p-46 * x);
 }
+
 // check the odds
 BOOST_AUTO_TEST_CASE(mean_odds) {
   for (const double d : {16.0, 36.0, 64.0, 100.0})
@@ -80,7 +80,6 @@ BOOST_AUTO_TEST_CASE(mean_odds) {
       verify(std::abs(mean - (M - 1) * e), 4 * std::sqrt(variance));
     }
 }
-// check the odds
 BOOST_AUTO_TEST_CASE(odds_concentrate) {
   for (const double t : {0.15, 0.3}) {
     const double d = 64, M = 800, beta = 1 / std::sqrt(d), rows = 400;
@@ -92,7 +91,6 @@ BOOST_AUTO_TEST_CASE(odds_concentrate) {
     verify(far, rows * p + 4 * std::sqrt(rows * p));
   }
 }
-// check the odds
 /// Mean of A_1 over rows with r^2 = d and beta = 1/sqrt d, the prediction
 /// 1/(1 + M/M_c), and four standard errors with the curvature of 1/(1 + o).
 struct OwnWeight {
@@ -116,7 +114,6 @@ BOOST_AUTO_TEST_CASE(own_weight_at_transformer_scaling) {
     verify(std::abs(own.mean - own.predicted), own.error);
   }
 }
-// check the odds
 BOOST_AUTO_TEST_CASE(retrieval_of_real_patterns) {
   const Index d = 36, M = Index(std::exp(head_log_capacity(36)));
   const double beta = 1 / std::sqrt(double(d)), m = double(M - 1);
@@ -140,7 +137,6 @@ BOOST_AUTO_TEST_CASE(retrieval_of_real_patterns) {
   fact("tried", tried);
   verify(wrong, allowed_wrong + 4 * std::sqrt(allowed_wrong));
 }
-// check the odds
 void gaussian_losses(double gamma, double beta) {
   const double M = std::floor(std::exp(20 * gamma)), rows = 100;
   double lost = 0, least = 0, most = 0;
@@ -159,14 +155,12 @@ void gaussian_losses(double gamma, double beta) {
     fact("kept" + std::to_string(std::lround(10 * gamma)),
          1 - lost / rows, 2);
 }
-// check the odds
 BOOST_AUTO_TEST_CASE(gaussian_threshold) {
   for (const double beta : {0.7, 1.0, 2.0})
     for (const double gamma : {0.2, 0.3, 0.4, 0.5})
       gaussian_losses(gamma, beta);
   gaussian_losses(0.6, 1);
 }
-// check the odds
 double sphere_log_mean(double d, double beta) {
   const double nu = d / 2 - 1;
   return std::lgamma(nu + 1) + nu * std::log(2 / (beta * d)) +
@@ -181,7 +175,6 @@ BOOST_AUTO_TEST_CASE(sphere_rate) {
            std::abs(slope(32) - slope(16)));
   }
 }
-// check the odds
 BOOST_AUTO_TEST_CASE(sphere_odds) {
   for (const double beta : {0.25, 0.5, 1.0}) {
     const Index d = 8, M = 30, memories = 400;
@@ -200,7 +193,6 @@ BOOST_AUTO_TEST_CASE(sphere_odds) {
            4 * std::sqrt(spread / (count - 1) / count));
   }
 }
-// check the odds
 BOOST_AUTO_TEST_CASE(capacity_functions) {
   fact("sphere", spherical_capacity_rate(1), 3);
   fact("head64", std::round(std::exp(head_log_capacity(64))));
@@ -225,6 +217,7 @@ BOOST_AUTO_TEST_CASE(capacity_functions) {
   }
   fact("unit", own, 2);
 }
+
 // check errata of the modern network
 /// The energy without 1/beta in front of its logarithm.
 double printed_energy(const Matrix<double>& x, const Matrix<double>& K,
@@ -240,7 +233,6 @@ double printed_slope(const Matrix<double>& x, const Matrix<double>& K,
   return (printed_energy(up, K, beta) - printed_energy(dn, K, beta)) /
          (2 * h);
 }
-// check errata of the modern network
 BOOST_AUTO_TEST_CASE(errata_energy_without_beta) {
   using Case = std::pair<double, const char*>;
   for (const auto& [beta, name] :
@@ -264,7 +256,6 @@ BOOST_AUTO_TEST_CASE(errata_energy_without_beta) {
     refute(off, 0.5);
   }
 }
-// check errata of the modern network
 BOOST_AUTO_TEST_CASE(errata_transposed_patterns) {
   const Matrix<double> K = gaussian<double>(4, 4, 1);
   const Matrix<double> x = gaussian<double>(1, 4, 2);
@@ -278,7 +269,6 @@ BOOST_AUTO_TEST_CASE(errata_transposed_patterns) {
   BOOST_CHECK_EXCEPTION(hopfield_update(x, K.topRows(3).transpose(), 1.0),
                         std::invalid_argument, says("scores"));
 }
-// check errata of the modern network
 BOOST_AUTO_TEST_CASE(errata_descent_and_alignment) {
   const Matrix<double> K = Matrix<double>::Identity(3, 3);
   const auto end = [&](double beta) {
@@ -292,7 +282,6 @@ BOOST_AUTO_TEST_CASE(errata_descent_and_alignment) {
   verify(std::abs(end(2) - std::sqrt(2.0 / 3)), 4e-12);
   verify(end(10), basin(K, 0, 10).rate * basin(K, 0, 10).radius);
 }
-// check errata of the modern network
 BOOST_AUTO_TEST_CASE(errata_capacity_claim) {
   const OwnWeight printed = own_weight(std::floor(std::exp(8)), 16, 60);
   const OwnWeight ours = own_weight(std::floor(std::exp(3.5)), 16, 60);
@@ -301,7 +290,6 @@ BOOST_AUTO_TEST_CASE(errata_capacity_claim) {
   refute(0.5 - printed.mean, 0.4);
   verify(std::abs(ours.mean - ours.predicted), ours.error);
 }
-// check errata of the modern network
 BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
   RowVector<double> s = RowVector<double>::Zero(1000);
   s(0) = 1;
@@ -314,6 +302,7 @@ BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
   const double enough = std::log(999 / 0.01);
   verify(1 - attn::gibbs(s, 1 / enough)(0), 0.01);
 }
+
 // check edges of the memory
 BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
   const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1);
@@ -338,7 +327,6 @@ BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
       classical_energy<double>(Matrix<double>(2, 3), Vector<double>(2)),
       std::invalid_argument, says("W is 2x3 but x has 2 entries"));
 }
-// check edges of the memory
 BOOST_AUTO_TEST_CASE(retrieval_stops) {
   const Matrix<double> one{{1, 2}}, x{{5, 5}}, K{{3, 0}, {0, 3}};
   const auto once = hopfield_retrieve(x, one, 1.0);
@@ -354,7 +342,6 @@ BOOST_AUTO_TEST_CASE(retrieval_stops) {
   BOOST_CHECK_EXCEPTION(hopfield_retrieve(x, K, 0.0), std::domain_error,
                         says("hopfield_update: beta"));
 }
-// check edges of the memory
 BOOST_AUTO_TEST_CASE(refusals) {
   const Matrix<double> W(2, 2), K(1, 3);
   const Vector<double> x(3);
@@ -378,7 +365,6 @@ BOOST_AUTO_TEST_CASE(refusals) {
   verify(exponential_update(Matrix<double>(0, 3),
                             Vector<double>::Ones(3)).sum() - 3, 0);
 }
-// check edges of the memory
 BOOST_AUTO_TEST_CASE(guarantees_are_refused) {
   BOOST_TEST(ramsauer_base(2, 1, 1, 1) > 0);
   BOOST_CHECK_EXCEPTION(ramsauer_base(1, 1, 1, 1), std::domain_error,

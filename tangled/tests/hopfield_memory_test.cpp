@@ -1,17 +1,17 @@
-// tests/hopfield_memory_test.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// tests/hopfield_memory_test.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "memories.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(hopfield)
+
 // check update and energy in floating point
 /// Errors allowed to the update and to the energy of one state (1 x d).
 struct Allowed {
   Matrix<double> x;
   double E;
 };
-// check update and energy in floating point
 template <class S>
 Allowed allowed(const Matrix<double>& x, const Matrix<double>& K, double b) {
   const double u = 1.01 * unit_roundoff<S>(), M = double(K.rows());
@@ -29,7 +29,6 @@ Allowed allowed(const Matrix<double>& x, const Matrix<double>& K, double b) {
           e + u * (2 * m + 4 * F + (3 * mean + 3 * L + M) / b +
                    (d + 3) * half + F + half)};
 }
-// check update and energy in floating point
 template <class S>
 void states_within_bound(bool energy) {
   for (std::uint64_t seed = 1; seed <= 240; ++seed) {
@@ -50,11 +49,11 @@ void states_within_bound(bool energy) {
              hopfield_update(xq, Kq, quad(beta)), may.x);
   }
 }
-// check update and energy in floating point
 BOOST_AUTO_TEST_CASE(update_in_double) { states_within_bound<double>(false); }
 BOOST_AUTO_TEST_CASE(update_in_float) { states_within_bound<float>(false); }
 BOOST_AUTO_TEST_CASE(energy_in_double) { states_within_bound<double>(true); }
 BOOST_AUTO_TEST_CASE(energy_in_float) { states_within_bound<float>(true); }
+
 // check the convergence
 BOOST_AUTO_TEST_CASE(steps_are_summable) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -72,7 +71,6 @@ BOOST_AUTO_TEST_CASE(steps_are_summable) {
     verify(worse(0, to_double(sum - 2 * fall)), 1e-30);
   }
 }
-// check the convergence
 BOOST_AUTO_TEST_CASE(energy_is_bounded_below) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Index M = Index(1 + seed % 5);
@@ -85,6 +83,7 @@ BOOST_AUTO_TEST_CASE(energy_is_bounded_below) {
     verify(worse(0, to_double(floor - least)), 1e-30);
   }
 }
+
 // check what is remembered
 BOOST_AUTO_TEST_CASE(contraction_when_hot) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -105,7 +104,6 @@ BOOST_AUTO_TEST_CASE(contraction_when_hot) {
       verify(to_double((ends.row(i) - ends.row(0)).norm()), 4e-12);
   }
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(potts_transition) {
   for (Index M = 3; M <= 9; ++M) {
     const quad m = quad(double(M)), beta = 2 * (m - 1) / (m - 2) * log(m - 1);
@@ -127,7 +125,6 @@ BOOST_AUTO_TEST_CASE(potts_transition) {
     verify(distance(E(1), potts), 1e-31);
   }
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(potts_stability) {
   for (Index M = 3; M <= 6; ++M)
     for (const double ratio : {0.25, 0.9, 1.0, 1.1, 3.0}) {
@@ -142,7 +139,6 @@ BOOST_AUTO_TEST_CASE(potts_stability) {
              off * off + rounding / 1e-12);
     }
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(retrieval_error) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Index d = Index(2 + seed % 9), M = Index(1 + seed % 6);
@@ -165,7 +161,6 @@ BOOST_AUTO_TEST_CASE(retrieval_error) {
            to_double(reach * other) + slack);
   }
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(certificate_by_hand) {
   const Matrix<double> K{{0, 3}, {3, 0}, {-2, 0}};
   const double u = unit_roundoff<double>();
@@ -179,7 +174,6 @@ BOOST_AUTO_TEST_CASE(certificate_by_hand) {
     BOOST_TEST(b.kept() == (beta > 0.3));
   }
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(basins_are_kept) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     const Index d = Index(6 + seed % 9), M = Index(2 + seed % 5);
@@ -203,7 +197,6 @@ BOOST_AUTO_TEST_CASE(basins_are_kept) {
     verify((end - K.row(0)).norm(), b.rate * b.radius + slack);
   }
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(reach_of_a_memory) {
   const Matrix<double> K = gaussian<double>(8, 32, 3);
   const Basin b = basin(K, 0, 1.0);
@@ -219,7 +212,6 @@ BOOST_AUTO_TEST_CASE(reach_of_a_memory) {
   BOOST_CHECK_EXCEPTION(retrieved_fraction(K, 8, 1, 1), std::invalid_argument,
                         says("retrieved_fraction: row 8 of 8x32"));
 }
-// check what is remembered
 BOOST_AUTO_TEST_CASE(groups_act_alone) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Index d = 6, g = Index(1 + seed % 3), M = g + Index(1 + seed % 4);
@@ -242,6 +234,7 @@ BOOST_AUTO_TEST_CASE(groups_act_alone) {
     verify(distance(whole, split), 1e-31);
   }
 }
+
 // check other values
 BOOST_AUTO_TEST_CASE(other_values_cycle) {
   const Matrix<double> K{{3, 0}, {0, 3}}, V{{0, 3}, {3, 0}};
@@ -258,6 +251,7 @@ BOOST_AUTO_TEST_CASE(other_values_cycle) {
   verify((end - hopfield_update(end, K, 1.0)).norm(),
          basin(K, 0, 1.0).rate * 2 * 1e-12);
 }
+
 // check answers on the modern network
 BOOST_AUTO_TEST_CASE(answer_learn) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -274,13 +268,11 @@ BOOST_AUTO_TEST_CASE(answer_learn) {
                   last * (K.row(4) - old)), 1e-30);
   }
 }
-// check answers on the modern network
 double next_projection(double m, double M, double d) {
   const double root = std::sqrt(d);
   const double A = 1 / (1 + (M - 1) * std::exp(m * m / 2 - m * root));
   return A + (1 - A) * m / root;
 }
-// check answers on the modern network
 BOOST_AUTO_TEST_CASE(answer_two_steps) {
   const Index d = 64, M = 300;
   Matrix<double> K = gaussian<double>(M, d, 5);
@@ -306,7 +298,6 @@ BOOST_AUTO_TEST_CASE(answer_two_steps) {
   fact("fixed", std::round(most));
   fact("once", std::round(std::exp(head_log_capacity(64))));
 }
-// check answers on the modern network
 BOOST_AUTO_TEST_CASE(answer_ramsauer_constant) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Index M = Index(1 + seed % 4);

@@ -1,4 +1,4 @@
-// tests/hopfield_modern_test.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// tests/hopfield_modern_test.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/autodiff.hpp"
@@ -6,28 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(hopfield)
-// check the descent
-BOOST_AUTO_TEST_CASE(descent_identity) {
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    const Index d = Index(1 + seed % 4), M = Index(1 + seed % 6);
-    const Matrix<quad> K = gaussian<quad>(M, d, seed);
-    const Matrix<quad> X = quad(1.5) * gaussian<quad>(20, d, seed + 100);
-    const Matrix<quad> L = gaussian<quad>(d, d, seed + 200);
-    const auto g = Metric<quad>::full(
-        L * L.transpose() + Matrix<quad>::Identity(d, d));
-    const quad beta = quad(double(1 + seed % 8)) / 4, T = 1 / beta;
-    const Matrix<quad> Y = hopfield_update(X, K, beta, g);
-    const Matrix<quad> step = Y - X, low = g.lower(step);
-    const Vector<quad> fall = hopfield_energy(X, K, beta, g) -
-                              hopfield_energy(Y, K, beta, g);
-    const Vector<quad> D = kl(attn::gibbs(scores(X, K, g), T),
-                              attn::gibbs(scores(Y, K, g), T));
-    for (Index i = 0; i < X.rows(); ++i) {
-      const quad half = step.row(i).dot(low.row(i)) / 2;
-      verify(distance(fall(i), half + T * D(i)), 1e-30 * (1 + to_double(half)));
-    }
-  }
-}
+
 // check the descent
 BOOST_AUTO_TEST_CASE(descent_of_twenty_thousand_steps) {
   int rises = 0, steps = 0;
@@ -51,6 +30,28 @@ BOOST_AUTO_TEST_CASE(descent_of_twenty_thousand_steps) {
   fact("steps", steps);
   refute(double(rises) / double(steps), 0.05);
 }
+BOOST_AUTO_TEST_CASE(descent_identity) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Index d = Index(1 + seed % 4), M = Index(1 + seed % 6);
+    const Matrix<quad> K = gaussian<quad>(M, d, seed);
+    const Matrix<quad> X = quad(1.5) * gaussian<quad>(20, d, seed + 100);
+    const Matrix<quad> L = gaussian<quad>(d, d, seed + 200);
+    const auto g = Metric<quad>::full(
+        L * L.transpose() + Matrix<quad>::Identity(d, d));
+    const quad beta = quad(double(1 + seed % 8)) / 4, T = 1 / beta;
+    const Matrix<quad> Y = hopfield_update(X, K, beta, g);
+    const Matrix<quad> step = Y - X, low = g.lower(step);
+    const Vector<quad> fall = hopfield_energy(X, K, beta, g) -
+                              hopfield_energy(Y, K, beta, g);
+    const Vector<quad> D = kl(attn::gibbs(scores(X, K, g), T),
+                              attn::gibbs(scores(Y, K, g), T));
+    for (Index i = 0; i < X.rows(); ++i) {
+      const quad half = step.row(i).dot(low.row(i)) / 2;
+      verify(distance(fall(i), half + T * D(i)), 1e-30 * (1 + to_double(half)));
+    }
+  }
+}
+
 // check update and gradient
 BOOST_AUTO_TEST_CASE(update_is_attention) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -65,7 +66,6 @@ BOOST_AUTO_TEST_CASE(update_is_attention) {
     if (Y.size() > 0) verify(distance(Y, O), 1e-31);
   }
 }
-// check update and gradient
 BOOST_AUTO_TEST_CASE(metric_changes_coordinates) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index d = Index(1 + seed % 4), M = Index(1 + seed % 6);
@@ -85,7 +85,6 @@ BOOST_AUTO_TEST_CASE(metric_changes_coordinates) {
                     hopfield_energy(XL, KL, beta)), 1e-30);
   }
 }
-// check update and gradient
 template <class S>
 S literal_energy(const std::vector<S>& x, const Matrix<quad>& K,
                  const Vector<quad>& g, const quad& beta) {
@@ -100,7 +99,6 @@ S literal_energy(const std::vector<S>& x, const Matrix<quad>& K,
     square += S(g(a)) * x[std::size_t(a)] * x[std::size_t(a)];
   return square / S(2) - log(Z) / S(beta);
 }
-// check update and gradient
 BOOST_AUTO_TEST_CASE(gradient_of_the_energy) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index d = Index(1 + seed % 4);

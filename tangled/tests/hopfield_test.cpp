@@ -1,4 +1,4 @@
-// tests/hopfield_test.cpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// tests/hopfield_test.cpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "memories.hpp"
@@ -7,6 +7,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(hopfield)
+
 // check Hebb's rule
 BOOST_AUTO_TEST_CASE(hebb_weights) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -27,7 +28,6 @@ BOOST_AUTO_TEST_CASE(hebb_weights) {
   BOOST_CHECK_EXCEPTION(hebb(Matrix<double>(3, 0)), std::invalid_argument,
                         says("hebb: patterns are 3x0"));
 }
-// check Hebb's rule
 BOOST_AUTO_TEST_CASE(energy_is_overlaps) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const Index M = Index(seed % 5), d = Index(1 + seed % 7);
@@ -51,6 +51,7 @@ BOOST_AUTO_TEST_CASE(diagonal_is_a_constant) {
                     classical_energy(hebb(K), x) + double(K.rows()) / 2), 0);
   }
 }
+
 // check the classical dynamics
 BOOST_AUTO_TEST_CASE(flips_lower_the_energy) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
@@ -68,7 +69,6 @@ BOOST_AUTO_TEST_CASE(flips_lower_the_energy) {
     verify((h - W * x).cwiseAbs().sum(), 0);
   }
 }
-// check the classical dynamics
 BOOST_AUTO_TEST_CASE(ties_move_nobody) {
   const Matrix<double> W = hebb(Matrix<double>{{1, 1}, {1, -1}});
   for (const double a : {-1.0, 1.0})
@@ -80,7 +80,6 @@ BOOST_AUTO_TEST_CASE(ties_move_nobody) {
       BOOST_TEST(end.sweeps == 1);
     }
 }
-// check the classical dynamics
 BOOST_AUTO_TEST_CASE(settles) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Matrix<double> W = hebb(signs(Index(1 + seed % 20), 64, seed));
@@ -91,7 +90,6 @@ BOOST_AUTO_TEST_CASE(settles) {
     BOOST_TEST(classical_energy(W, end.x) <= classical_energy(W, x));
   }
 }
-// check the classical dynamics
 BOOST_AUTO_TEST_CASE(parallel_descent_with_diagonal) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     const Matrix<double> W =
@@ -105,7 +103,6 @@ BOOST_AUTO_TEST_CASE(parallel_descent_with_diagonal) {
     }
   }
 }
-// check the classical dynamics
 BOOST_AUTO_TEST_CASE(parallel_ends_in_two_cycles) {
   int cycles = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
@@ -119,7 +116,6 @@ BOOST_AUTO_TEST_CASE(parallel_ends_in_two_cycles) {
   fact("runs", 300);
   fact("cycles", cycles);
 }
-// check the classical dynamics
 BOOST_AUTO_TEST_CASE(spurious_states) {
   int mixtures = 0, tried = 40;
   for (int k = 0; k < tried; ++k) {
@@ -134,7 +130,6 @@ BOOST_AUTO_TEST_CASE(spurious_states) {
   fact("mixtures", mixtures);
   fact("tried", tried);
 }
-// check the classical dynamics
 BOOST_AUTO_TEST_CASE(random_starts) {
   int patterns = 0, tried = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -154,6 +149,7 @@ BOOST_AUTO_TEST_CASE(random_starts) {
   fact("patterns", patterns);
   fact("spurious", tried - patterns);
 }
+
 // check the crosstalk
 BOOST_AUTO_TEST_CASE(crosstalk_is_binomial) {
   for (const Index M : {5, 9, 14, 20}) {
@@ -174,7 +170,6 @@ BOOST_AUTO_TEST_CASE(crosstalk_is_binomial) {
   verify(std::abs(hebb_bit_error(2, 3) - 0.25), 0x1p-50);
   verify(std::abs(hebb_bit_error(2, 4) - 0.125), 0x1p-50);
 }
-// check the crosstalk
 BOOST_AUTO_TEST_CASE(fixed_patterns_below_the_threshold) {
   for (const Index M : {12, 16, 20}) {
     const Index d = 256, networks = 40;
@@ -188,7 +183,6 @@ BOOST_AUTO_TEST_CASE(fixed_patterns_below_the_threshold) {
            double(d) * std::exp(-double(d - 1) / double(2 * (M - 1))));
   }
 }
-// check the crosstalk
 BOOST_AUTO_TEST_CASE(replica_threshold) {
   double y = 1.5;
   for (double step = 0.1; step > 1e-9; step /= 2)
@@ -199,6 +193,7 @@ BOOST_AUTO_TEST_CASE(replica_threshold) {
   fact("bits", (1 - std::erf(y)) / 2, 2);
   verify(std::abs(replica_load(y) - 0.138), 0.0005);
 }
+
 // check the letters
 BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
   const Matrix<double> K = glyphs("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -225,7 +220,6 @@ BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
         {"classical", classical}, {"tried", tried}, {"nearest", nearest}})
     fact(name, count);
 }
-// check the letters
 BOOST_AUTO_TEST_CASE(strokes_measure_distance) {
   const double u = unit_roundoff<double>();
   verify(std::abs(segment_distance(1, 1, 0, 0, 2, 0) - 1), 0);
@@ -249,7 +243,6 @@ BOOST_AUTO_TEST_CASE(damage_is_as_ordered) {
     sum += damaged(x.head(1), 0, 0, seed)(0);
   verify(std::abs(sum), 4 * 8);
 }
-// check the letters
 BOOST_AUTO_TEST_CASE(letters_and_damage) {
   const Matrix<double> K = glyphs("HI", 2);
   BOOST_TEST(K.cols() == 192);
@@ -273,6 +266,7 @@ BOOST_AUTO_TEST_CASE(letters_and_damage) {
                          (all.row(i) - all.row(j)).squaredNorm() / 4);
   fact("closest", closest);
 }
+
 // check errata of the classical network
 BOOST_AUTO_TEST_CASE(errata_diagonal) {
   int kept = 0, zero = 0;
@@ -286,7 +280,6 @@ BOOST_AUTO_TEST_CASE(errata_diagonal) {
   fact("zero", zero);
   refute(kept - zero, 20);
 }
-// check errata of the classical network
 BOOST_AUTO_TEST_CASE(errata_two_cycle) {
   const Matrix<double> K{{1, 1}};
   const Vector<double> x{{1, -1}};
@@ -299,7 +292,6 @@ BOOST_AUTO_TEST_CASE(errata_two_cycle) {
   refute(2 - reference.norm(), 2);
   verify(double(settle(hebb(K), x).fixed ? 0 : 1), 0);
 }
-// check errata of the classical network
 BOOST_AUTO_TEST_CASE(errata_capacity_of_hebb) {
   const Index d = 512, M = 72;  // 0.14 d
   const Index safe = Index(hebb_capacity(d) / 2);
@@ -324,6 +316,7 @@ BOOST_AUTO_TEST_CASE(errata_capacity_of_hebb) {
   verify(1 - secure, double(d) * std::exp(-double(d - 1) /
                                           double(2 * (safe - 1))));
 }
+
 // check answers on the classical network
 BOOST_AUTO_TEST_CASE(answer_mixture) {
   Matrix<double> K(3, 8);
@@ -335,7 +328,6 @@ BOOST_AUTO_TEST_CASE(answer_mixture) {
   verify(std::abs(classical_energy(W, x) + 3), 0);
   verify(std::abs(classical_energy(W, Vector<double>(K.row(0))) + 4), 0);
 }
-// check answers on the classical network
 BOOST_AUTO_TEST_CASE(answer_projection) {
   const Matrix<double> K = glyphs("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
   const Eigen::MatrixXd gram = K * K.transpose();
@@ -354,7 +346,6 @@ BOOST_AUTO_TEST_CASE(answer_projection) {
   }
   fact("right", right);
 }
-// check answers on the classical network
 BOOST_AUTO_TEST_CASE(answer_noise) {
   const Matrix<double> K = signs(1000, 64, 1);
   for (const int percent : {10, 25, 40}) {

@@ -1,4 +1,4 @@
-// tests/hundred.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// tests/hundred.hpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/quad.hpp"
 #include <boost/multiprecision/cpp_bin_float.hpp>

@@ -1,4 +1,4 @@
-// tests/kernel_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/kernel_test.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/quad.hpp"
@@ -8,6 +8,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(kernel)
+
 // bound the distance of two softmaxes
 const double uq = unit_roundoff<quad>();
 
@@ -25,6 +26,7 @@ double weight_bound(const Matrix<quad>& Q, const Matrix<quad>& K,
       largest(g.lower(Matrix<quad>::Identity(d, d)));
   return 4 * gamma(2 * d + 5, uq) * size + 2 * gamma(K.rows() + 5, uq);
 }
+
 // check attention as a weighted regression
 template <class F>
 void same_as_attention(const Matrix<quad>& Q, const Matrix<quad>& K,
@@ -46,7 +48,6 @@ BOOST_AUTO_TEST_CASE(attention_is_weighted_regression) {
     same_as_attention(Q, K, Metric<quad>::full(times(W.transpose(), W)));
   }
 }
-// check attention as a weighted regression
 BOOST_AUTO_TEST_CASE(equal_norms_and_only_those) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<quad> Q = gaussian<quad>(2, 6, seed);
@@ -66,6 +67,7 @@ BOOST_AUTO_TEST_CASE(equal_norms_and_only_those) {
            weight_bound(Q, K, g));
   }
 }
+
 // check the rounding of distances
 BOOST_AUTO_TEST_CASE(distances_within_bound) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -84,7 +86,6 @@ BOOST_AUTO_TEST_CASE(distances_within_bound) {
            Matrix<double>(most * lift<double>(G).cwiseAbs()));
   }
 }
-// check the rounding of distances
 BOOST_AUTO_TEST_CASE(expanded_distances_cancel) {
   const RowVector<double> q{{1e4 + 0.1, 1e4}}, k{{1e4 + 1.1, 1e4}};
   const double expanded = q.dot(k) - q.dot(q) / 2 - k.dot(k) / 2;
@@ -95,7 +96,6 @@ BOOST_AUTO_TEST_CASE(expanded_distances_cancel) {
   refute(distance(expanded, truth), 1e-10);
   verify(distance(gaussian_scores(q, k, g)(0), truth), gamma(5, 0x1p-53));
 }
-// check the rounding of distances
 BOOST_AUTO_TEST_CASE(regression_within_bound) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 5), n = Index(1 + seed % 19);
@@ -116,6 +116,7 @@ BOOST_AUTO_TEST_CASE(regression_within_bound) {
     verify(ours.O, truth.O, Matrix<double>(share * V.cwiseAbs()));
   }
 }
+
 // check the kernel matrix
 BOOST_AUTO_TEST_CASE(gram_is_positive) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -1,4 +1,4 @@
-// tests/lattice.hpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/lattice.hpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/regression.hpp"
 

@@ -1,4 +1,4 @@
-// tests/layer.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// tests/layer.hpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #pragma once
 #include <array>
 #include <cmath>
@@ -22,6 +22,7 @@ Matrix<S> softmax(const Matrix<S>& scores) {
   }
   return A;
 }
+
 // a layer of attention reduced to a number
 template <class S>
 S layer(const Matrix<S>& Q, const Matrix<S>& K, const Matrix<S>& V,
@@ -31,6 +32,7 @@ S layer(const Matrix<S>& Q, const Matrix<S>& K, const Matrix<S>& V,
   const Matrix<S> O = A * V;
   return S(O.cwiseProduct(W).sum());
 }
+
 // its gradient by hand
 template <class S>
 std::array<Matrix<S>, 3> layer_gradient(

@@ -1,4 +1,4 @@
-// tests/learned_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// tests/learned_test.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/learned.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
+
 // check the cone of metrics
 Matrix<double> inverse(const Matrix<double>& g) {
   return inverse_metric(Tensor<double, dn, dn>(g)).g.mat();
@@ -32,7 +33,6 @@ BOOST_AUTO_TEST_CASE(spd_distance_is_invariant) {
     verify(std::abs(spd_distance(g, 2 * g) - scaled), 0x1p-50 * cond(g));
   }
 }
-// check the cone of metrics
 BOOST_AUTO_TEST_CASE(spd_geodesics) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index d = Index(1 + seed % 4);
@@ -47,6 +47,7 @@ BOOST_AUTO_TEST_CASE(spd_geodesics) {
     const Matrix<double> slope =
         (spd_exp(g, h * X) - spd_exp(g, -h * X)) / (2 * h);
     verify((slope - X).norm(), h * (1 + X.norm() * A.squaredNorm()));
+
     // compare with the symmetric root
     const auto power = [](double p) {
       return [=](double x) { return std::pow(x, p); };
@@ -62,7 +63,6 @@ BOOST_AUTO_TEST_CASE(spd_geodesics) {
            0x1p-50 * cond(g) * std::exp(0.2 * length) * root.norm());
   }
 }
-// check the cone of metrics
 BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Matrix<double> W = gaussian<double>(4, 4, seed);
@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
     verify(negative.norm(), roundings);
   }
 }
+
 // check many parameters
 struct Layer {
   Matrix<double> k = gaussian<double>(7, 3, 1);
@@ -92,7 +93,6 @@ struct Layer {
     };
   }
 };
-// check many parameters
 BOOST_AUTO_TEST_CASE(fisher_vector_three_ways) {
   const Layer l;
   const Matrix<double> F = fisher_vector(l.scores(), l.W, l.V);
@@ -116,7 +116,6 @@ BOOST_AUTO_TEST_CASE(fisher_vector_three_ways) {
     for (Index b = 0; b < 4; ++b)
       verify(std::abs(g(a, b).d - F(a, b)), size);
 }
-// check many parameters
 BOOST_AUTO_TEST_CASE(fisher_vector_at_a_temperature) {
   const Layer l;
   const auto halved = [&](const auto& Y) {
@@ -126,7 +125,6 @@ BOOST_AUTO_TEST_CASE(fisher_vector_at_a_temperature) {
   const Matrix<double> F = fisher_vector(halved, l.W, l.V);
   verify((fisher_vector(l.scores(), l.W, l.V, 2.0) - F).norm(), 0);
 }
-// check many parameters
 BOOST_AUTO_TEST_CASE(conjugate_gradients_solve) {
   const Layer l;
   const auto damped = [&](const Matrix<double>& V) {
@@ -140,7 +138,6 @@ BOOST_AUTO_TEST_CASE(conjugate_gradients_solve) {
   const Matrix<double> zero = Matrix<double>::Zero(3, 4);
   verify(conjugate_gradients(damped, zero, 1e-10, Index(40)).x.norm(), 0);
 }
-// check many parameters
 BOOST_AUTO_TEST_CASE(kfac_is_exact_for_one_token) {
   const Layer l;
   for (Index i = 0; i < 10; ++i) {
@@ -156,7 +153,6 @@ BOOST_AUTO_TEST_CASE(kfac_is_exact_for_one_token) {
     BOOST_CHECK_EXCEPTION(kronecker_factors(k, x, l.W), std::invalid_argument,
                           says("kronecker_factors: keys " + shape(k)));
 }
-// check many parameters
 BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
   const Layer l;
   const auto K = kronecker_factors(l.k, l.x, l.W);
@@ -174,6 +170,7 @@ BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
   verify((K.solve(K.times(l.V), 1e-12) - l.V).norm(),
          (1e-12 * size + 0x1p-50 * cond(K.G) * cond(K.X)) * l.V.norm());
 }
+
 // check the cotangents of metrics
 BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -193,7 +190,6 @@ BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
                             says("factor_gradient: W"));
   }
 }
-// check the cotangents of metrics
 BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Matrix<double> W = gaussian<double>(2, 3, seed);
@@ -209,12 +205,14 @@ BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
     verify((f.W - gradient(loss, W)).norm(), 1e-13 * (1 + f.W.norm()));
   }
 }
+
 // check the planted metric
 BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
   const Planted task = planted_task(32, 4, 7);
   const auto natural = learn_metric(task, Cone::natural, 1e-26, 60);
   fact("natural", int(natural.loss.size() - 1));
   fact("natural_distance", natural.distance.back());
+
   // bound the metric's error by that of the outputs
   Matrix<double> J(task.O.size(), 10);
   for (Index a = 0, k = 0; a < 4; ++a)
@@ -242,7 +240,6 @@ BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
       verify(path.loss[k], path.loss[k - 1]);
   }
 }
-// check the planted metric
 BOOST_AUTO_TEST_CASE(one_planted_position) {
   const Planted t = planted_task(1, 1, 5);
   const double w = gaussian<double>(1, 1, 8)(0);
@@ -262,7 +259,6 @@ BOOST_AUTO_TEST_CASE(planted_is_stationary) {
     verify(std::abs(vFv / J.squaredNorm() - 1), gamma(1000, 0x1p-53));
   }
 }
-// check the planted metric
 BOOST_AUTO_TEST_CASE(natural_step_is_gauss_newton) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Planted task = planted_task(32, 4, seed);
@@ -276,7 +272,6 @@ BOOST_AUTO_TEST_CASE(natural_step_is_gauss_newton) {
     verify(std::abs(left(0x1p-10) / left(0x1p-11) - 4), 0x1p-3);
   }
 }
-// check the planted metric
 BOOST_AUTO_TEST_CASE(affine_steps_ignore_the_basis) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Planted task = planted_task(8, 3, seed);

@@ -1,4 +1,4 @@
-// tests/linear_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/linear_test.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/autodiff.hpp"
@@ -8,6 +8,7 @@
 using namespace attn;
 
 // teach Eigen to count
+
 // count products and what is alive
 struct Counted {
   double x;
@@ -25,6 +26,7 @@ struct Counted {
   friend Counted operator/(const Counted& a, const Counted& b) {
     return a.x / b.x;
   }
+
   // multiply and count
   friend Counted operator*(const Counted& a, const Counted& b) {
     ++products;
@@ -44,6 +46,7 @@ struct NumTraits<Counted> : GenericNumTraits<Counted> {
 };
 }  // namespace Eigen
 BOOST_AUTO_TEST_SUITE(kernel)
+
 // check the local fit
 BOOST_AUTO_TEST_CASE(local_constant) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -60,6 +63,7 @@ BOOST_AUTO_TEST_CASE(local_constant) {
     verify_exact(loss(a), loss(o) + (a - o).squaredNorm(), 8);
   }
 }
+
 // sum over keys by the definition
 /// sum_j Phi_i . Psi_j (V_j, 1) in quad, over j <= i only if causal.
 Matrix<quad> literal_sums(const Matrix<double>& Phi,
@@ -77,6 +81,7 @@ Matrix<quad> literal_sums(const Matrix<double>& Phi,
     }
   return N;
 }
+
 // check linear attention
 BOOST_AUTO_TEST_CASE(reassociation) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -100,7 +105,6 @@ BOOST_AUTO_TEST_CASE(memories_add) {
   const Matrix<Fp> parts = part(0, 4) + part(4, 5);
   verify_exact(memorise(Psi, V), parts, 2);
 }
-// check linear attention
 BOOST_AUTO_TEST_CASE(linear_within_bound) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Index d = Index(1 + seed % 6), n = Index(1 + seed * 2);
@@ -117,7 +121,6 @@ BOOST_AUTO_TEST_CASE(linear_within_bound) {
     verify(linear_attention(F, P, V), truth.leftCols(3), bound);
   }
 }
-// check linear attention
 BOOST_AUTO_TEST_CASE(simple_features) {
   const Matrix<double> x{{-800, -1, 0, 0.5, 3}};
   const Matrix<double> elu{{0, std::exp(-1), 1, 1.5, 4}};
@@ -133,7 +136,6 @@ BOOST_AUTO_TEST_CASE(simple_features) {
   BOOST_TEST(std::isnan(elu_features(bad)(0)));
   BOOST_TEST(std::isnan(relu_features(bad)(0)));
 }
-// check linear attention
 template <class T>
 void check_elu() {
   Matrix<T> x = -T(20) * uniform<T>(1, 4000, 7).cwiseAbs();
@@ -152,6 +154,7 @@ BOOST_AUTO_TEST_CASE(elu_features_below_zero) {
   check_elu<float>();
   check_elu<double>();
 }
+
 // count the multiplications of both ways
 struct Cost {
   double exact, linear;
@@ -166,7 +169,6 @@ Cost count_products(Index n, Index d, Index m) {
   const Matrix<Counted> L = linear_attention(F, F, Q);
   return {exact, double(Counted::products)};
 }
-// count the multiplications of both ways
 BOOST_AUTO_TEST_CASE(operation_counts) {
   for (const Index m : {1, 2, 4})
     for (const Index d : {1, 2, 3})
@@ -177,7 +179,6 @@ BOOST_AUTO_TEST_CASE(operation_counts) {
         BOOST_TEST((linear < exact) == (n * d > m * (d + 1)));
       }
 }
-// count the multiplications of both ways
 BOOST_AUTO_TEST_CASE(when_linear_is_slower) {
   const Cost few = count_products(3, 4, 6), many = count_products(6, 4, 3);
   refute(few.linear / few.exact, 2);
@@ -185,6 +186,7 @@ BOOST_AUTO_TEST_CASE(when_linear_is_slower) {
   const double n = 128, d = 64, m = 256;
   fact("times", 2 * n * m * (d + 1) / (2 * n * n * d));
 }
+
 // check the recurrence
 struct Stream {
   Matrix<Fp> Phi, Psi, V;
@@ -194,7 +196,6 @@ struct Stream {
         V(gaussian<Fp>(n, 2, seed + 80)), alpha(gaussian<Fp>(n, 1, seed + 120)),
         beta(gaussian<Fp>(n, 1, seed + 160)) {}
 };
-// check the recurrence
 BOOST_AUTO_TEST_CASE(recurrence_is_masked_attention) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Index n = Index(seed);
@@ -210,7 +211,6 @@ BOOST_AUTO_TEST_CASE(recurrence_is_masked_attention) {
     verify_exact(recurrence(x.Phi, x.Psi, x.V, rule).O, O, n + 4);
   }
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(chunks_equal_recurrence) {
   for (const Index n : {1, 2, 7, 12})
     for (const bool erase : {false, true}) {
@@ -226,7 +226,6 @@ BOOST_AUTO_TEST_CASE(chunks_equal_recurrence) {
       }
     }
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
   const Stream x(8, 3, 5);
   const Rule<Fp> rule{x.alpha, x.beta, true};
@@ -240,7 +239,6 @@ BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
   verify_exact(b.M, all.M, 40);
   verify_exact(b.O, Matrix<Fp>(all.O.bottomRows(5)), 40);
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(delta_rule_overwrites) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed);
@@ -255,7 +253,6 @@ BOOST_AUTO_TEST_CASE(delta_rule_overwrites) {
     verify_exact(times(other, after.M), times(other, M0), 12);
   }
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(delta_rule_is_a_gradient_step) {
   using D = Dual<Fp>;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
@@ -275,7 +272,6 @@ BOOST_AUTO_TEST_CASE(delta_rule_is_a_gradient_step) {
     verify_exact(step.cwiseProduct(E).sum(), rate * loss.d, 6);
   }
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(delta_rule_is_stable) {
   const Matrix<Fp> psi = gaussian<Fp>(1, 4, 1), v = gaussian<Fp>(1, 3, 2);
   const Matrix<Fp> M = gaussian<Fp>(4, 3, 3), x = gaussian<Fp>(1, 3, 4);
@@ -290,7 +286,6 @@ BOOST_AUTO_TEST_CASE(delta_rule_is_stable) {
     verify_exact(moved, Matrix<Fp>((Fp(1) - c) * apart), 10);
   }
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(chunks_within_bound) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
@@ -308,7 +303,6 @@ BOOST_AUTO_TEST_CASE(chunks_within_bound) {
     verify(recurrence(F, P, V, rule).O, truth, bound);
   }
 }
-// check the recurrence
 BOOST_AUTO_TEST_CASE(causal_within_bound) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
@@ -328,6 +322,7 @@ BOOST_AUTO_TEST_CASE(causal_within_bound) {
     verify(causal_linear_attention(F, P, V, C), truth.leftCols(2), bound);
   }
 }
+
 // let all arguments move
 using Moving = Matrix<Dual<Fp>>;
 Moving moving(const Matrix<Fp>& X, const Matrix<Fp>& dX) {
@@ -342,7 +337,6 @@ Fp along(const Matrix<Fp>& gradient, const Matrix<Fp>& dX) {
     sum += gradient.data()[k] * dX.data()[k];
   return sum;
 }
-// let all arguments move
 /// sum_t W_t . o_t by eq. recurrence, for n x m features.
 Dual<Fp> literal_recurrence(const Moving& Phi, const Moving& Psi,
                             const Moving& V, const Moving& alpha,
@@ -365,7 +359,6 @@ Dual<Fp> literal_recurrence(const Moving& Phi, const Moving& Psi,
     }
   return sum;
 }
-// let all arguments move
 Dual<Fp> literal_attention(const Moving& Phi, const Moving& Psi,
                            const Moving& V, bool causal,
                            const Matrix<Fp>& W) {
@@ -385,6 +378,7 @@ Dual<Fp> literal_attention(const Moving& Phi, const Moving& Psi,
   }
   return sum;
 }
+
 // check the gradients
 BOOST_AUTO_TEST_CASE(recurrence_gradient) {
   const Index n = 7;
@@ -409,7 +403,6 @@ BOOST_AUTO_TEST_CASE(recurrence_gradient) {
       }
     }
 }
-// check the gradients
 template <class F>
 void linear_gradient(bool causal, F vjp) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -434,6 +427,7 @@ BOOST_AUTO_TEST_CASE(causal_gradient) {
       return causal_linear_attention_vjp(x..., C);
     });
 }
+
 // check the memory of the gradient
 BOOST_AUTO_TEST_CASE(gradient_keeps_one_state_per_chunk) {
   const Index m = 8, v = 4, C = 8;
@@ -459,6 +453,7 @@ BOOST_AUTO_TEST_CASE(gradient_keeps_one_state_per_chunk) {
   fact("extra", extra(n, true));
   fact("tape", n * m * v);
 }
+
 // check the edges of linear attention
 BOOST_AUTO_TEST_CASE(linear_edges) {
   const Matrix<double> F = gaussian<double>(3, 2, 1).cwiseAbs(), V = F;
@@ -482,7 +477,6 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   verify((linear_attention(bad, F, V) - linear_attention(F, F, V))
              .row(0).norm(), 0);
 }
-// check the edges of linear attention
 BOOST_AUTO_TEST_CASE(linear_refusals) {
   const Matrix<double> F = gaussian<double>(3, 2, 1), G(4, 2), T(3, 3);
   const auto rule = additive<double>(3);
@@ -505,7 +499,6 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { trigonometric_features(F, T); }, "the directions are 3x3");
   refused([&] { kernel_coordinates(Matrix<double>(3, 0)); }, "X is 3x0");
 }
-// check the edges of linear attention
 BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
   const Matrix<double> F = gaussian<double>(3, 2, 1), G(4, 2), T(3, 3);
   const Matrix<double> none(0, 2), wide(2, 3);
@@ -529,6 +522,7 @@ BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
   refused([&] { recurrence_vjp(F, F, F, rule, F, 0); }, "of length 0");
   refused([&] { causal_linear_attention_vjp(F, F, F, T); }, "dO is 3x3");
 }
+
 // check the answer about least squares
 BOOST_AUTO_TEST_CASE(answer_recursive) {
   const Index n = 8, m = 3;

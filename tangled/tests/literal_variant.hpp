@@ -1,4 +1,4 @@
-// tests/literal_variant.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/literal_variant.hpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #pragma once
 #include "variants.hpp"
 #include "attn/modifiers.hpp"
@@ -18,7 +18,6 @@ inline Matrix<quad> at_offset(const Matrix<quad>& R, Index t, Index d) {
   const Index l = R.rows() / 2;
   return R.row((t < -l ? -l : t > l ? l : t) + l);
 }
-// write modified attention in plain loops
 inline quad literal_score(const QuadParts& x, const VariantRules& r,
                           Index i, Index j) {
   const Index d = x.K.cols(), t = r.key0 + j - r.query0 - i;
@@ -35,7 +34,6 @@ inline quad literal_score(const QuadParts& x, const VariantRules& r,
   if (x.slope.size()) X -= x.slope(0) * quad(double(t < 0 ? -t : t));
   return X;
 }
-// write modified attention in plain loops
 inline Literal literal(const QuadParts& x, const VariantRules& r) {
   const Index n = r.mask.n_q, m = r.mask.n_k, dv = x.V.cols();
   Literal f{Matrix<quad>::Zero(n, dv), Matrix<quad>::Zero(n, m),
@@ -61,6 +59,7 @@ inline Literal literal(const QuadParts& x, const VariantRules& r) {
   }
   return f;
 }
+
 // draw a random variant
 constexpr unsigned last_variant = 1023;
 
@@ -80,7 +79,6 @@ inline QuadParts draw_parts(Index n, Index m, Index d, Index dv,
   if (bits & 128) x.sink = G(1, 1);
   return x;
 }
-// draw a random variant
 inline VariantRules draw_rules(const Mask& mask, unsigned bits) {
   VariantRules r{mask};
   r.buckets = Buckets(true, 8, 12);

@@ -1,4 +1,4 @@
-// tests/main.cpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// tests/main.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <cstdlib>
@@ -14,6 +14,7 @@ struct Observer : test::test_observer {
   void test_unit_start(const test::test_unit& unit) override {
     if (unit.p_type == test::TUT_CASE) attn::record() = {};
   }
+
   // write what a finished case measured
   void test_unit_finish(const test::test_unit& unit,
                         unsigned long microseconds) override {

@@ -1,4 +1,4 @@
-// tests/memories.hpp: tangled from chapters/08-hopfield.nw; edit that file, not this one.
+// tests/memories.hpp: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/hopfield.hpp"
 #include "attn/random.hpp"
@@ -23,7 +23,6 @@ inline double stable_fraction(const Matrix<double>& K) {
     stable += (h.row(j).cwiseProduct(K.row(j)).array() >= 0).all();
   return double(stable) / double(K.rows());
 }
-// draw patterns and count the stable
 /// Overlaps with the first patterns after settling from them.
 inline Vector<double> settled_overlaps(const Matrix<double>& K,
                                        Index tries) {
@@ -35,6 +34,7 @@ inline Vector<double> settled_overlaps(const Matrix<double>& K,
   }
   return m / double(K.cols());
 }
+
 // compute where the memory breaks
 /// The load alpha at which eq. replica has the solution y > 0.
 inline double replica_load(double y) {
@@ -42,6 +42,7 @@ inline double replica_load(double y) {
                       2 / std::sqrt(std::numbers::pi) * std::exp(-y * y);
   return root * root / 2;
 }
+
 // draw odds against retrieval
 /// One draw of the odds: M - 1 normal scores of variance r2, drawn as a
 /// stream, so that any M can be afforded.

@@ -1,4 +1,4 @@
-// tests/metrics.hpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
+// tests/metrics.hpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/einsum.hpp"
 #include "attn/form.hpp"
@@ -6,6 +6,7 @@
 
 namespace bilinear {
 using namespace attn;
+
 // change the basis of vectors and covectors
 template <class S>
 struct Basis {
@@ -22,6 +23,7 @@ struct Basis {
     return eq<R"(\tilde g_{ab} = P^c{}_a P^d{}_b g_{cd})">(p, p, g);
   }
 };
+
 // draw a metric of each kind
 template <class S>
 std::vector<Metric<S>> metrics(Index d, std::uint64_t seed) {

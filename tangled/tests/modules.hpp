@@ -1,9 +1,10 @@
-// tests/modules.hpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// tests/modules.hpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/multihead.hpp"
 
 namespace multihead {
 using namespace attn;
+
 // draw modules and inputs for the checks
 /// A module with its inputs, context and causal bias, all from one seed.
 template <class S>
@@ -28,6 +29,7 @@ Setting<S> setting(std::uint64_t seed) {
   if (seed % 2) s.bias = causal_bias<double>(n, c);
   return {lifted<S>(s.m), lift<S>(s.X), lift<S>(s.C), lift<S>(s.bias)};
 }
+
 // write attention with repeated keys
 /// Ordinary attention whose head h has the keys and values of head of(h).
 template <class S, class F>

@@ -1,4 +1,4 @@
-// tests/mpirun.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/mpirun.hpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #pragma once
 #include <mpi.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@ inline std::string own_path() {
   const auto n = readlink("/proc/self/exe", path, sizeof path);
   return std::string(path, n > 0 ? std::size_t(n) : 0);
 }
+
 // become ranks under mpirun
 /// Lets mpirun run for root, with more ranks than cores, for so long.
 inline void prepare_mpirun(int seconds = 120) {
@@ -24,7 +25,6 @@ inline void prepare_mpirun(int seconds = 120) {
     setenv(yes, "1", 1);
   setenv("MPIEXEC_TIMEOUT", std::to_string(seconds).c_str(), 1);
 }
-// become ranks under mpirun
 /// Returns in each of n ranks, MPI initialised; replaces the process by
 /// mpirun unless that has been done.
 inline void become_ranks(int n, int seconds = 120) {

@@ -1,4 +1,4 @@
-// tests/multihead_gradient_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// tests/multihead_gradient_test.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/multihead.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
+
 // check the gradients of all weights
 BOOST_AUTO_TEST_CASE(gradients_by_autodiff) {
   for (std::uint64_t seed = 1; seed <= 18; ++seed) {
@@ -15,7 +16,6 @@ BOOST_AUTO_TEST_CASE(gradients_by_autodiff) {
       verify(error, 1e-30 * (1 + size));
   }
 }
-// check the gradients of all weights
 BOOST_AUTO_TEST_CASE(planted_error_stands_out) {
   const auto s = setting<double>(2);
   const auto report = verify_multihead(s.m, s.X, s.C, s.bias);
@@ -40,7 +40,6 @@ BOOST_AUTO_TEST_CASE(planted_error_stands_out) {
   refute(planted, 1e-12);
   verify(worst / largest, 1e-5 * planted);
 }
-// check the gradients of all weights
 /// <gradient, direction> over inputs and weights.
 template <class S>
 S along(const HeadGradient<S>& g, const MultiHead<S>& dm,
@@ -51,7 +50,6 @@ S along(const HeadGradient<S>& g, const MultiHead<S>& dm,
   }, g.weights, dm);
   return sum;
 }
-// check the gradients of all weights
 BOOST_AUTO_TEST_CASE(central_differences) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const auto s = setting<quad>(seed), d = setting<quad>(seed + 60);
@@ -71,7 +69,6 @@ BOOST_AUTO_TEST_CASE(central_differences) {
                                        d.m, dX, dC))), 1e-18);
   }
 }
-// check the gradients of all weights
 BOOST_AUTO_TEST_CASE(adjoint_at_size) {
   for (const Index G : {8, 2, 1}) {
     const auto m = xavier<double>({64, 8, G, 0, 0, 0, 0, true}, 1);
@@ -93,6 +90,7 @@ BOOST_AUTO_TEST_CASE(adjoint_at_size) {
     const auto g = multihead_vjp(m, X, t, dY);
     const Matrix<double> none;
     double scale = g.X.cwiseProduct(dX).cwiseAbs().sum();
+
     // hold both sides of the identity together
     for_each_weight([&](auto, const auto& a, const auto& b) {
       scale += a.cwiseProduct(b).cwiseAbs().sum();
@@ -102,6 +100,7 @@ BOOST_AUTO_TEST_CASE(adjoint_at_size) {
     verify(std::abs(left - along(self, dm, dX, none)), 0x1p-43 * scale);
   }
 }
+
 // check the gradients of the heads
 BOOST_AUTO_TEST_CASE(three_paths) {
   const auto m = xavier<quad>({6, 2}, 3);
@@ -122,7 +121,6 @@ BOOST_AUTO_TEST_CASE(three_paths) {
   refute(distance(parts.X, slope), 0.1);  // queries only
   refute(distance(parts.C, slope), 0.1);  // keys and values only
 }
-// check the gradients of the heads
 BOOST_AUTO_TEST_CASE(sums_over_the_group) {
   for (const Index G : {1, 2, 4}) {
     const auto m = xavier<quad>({8, 4, G, 3, 2}, 5);
@@ -142,7 +140,6 @@ BOOST_AUTO_TEST_CASE(sums_over_the_group) {
     verify(distance(g.X, s.X) + distance(g.weights.W_Q, s.weights.W_Q), 1e-30);
   }
 }
-// check the gradients of the heads
 BOOST_AUTO_TEST_CASE(conserved_by_gauge_freedom) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto m = xavier<quad>({6, 3, 3, 2, 4}, seed);
@@ -166,7 +163,6 @@ BOOST_AUTO_TEST_CASE(conserved_by_gauge_freedom) {
     }
   }
 }
-// check the gradients of the heads
 BOOST_AUTO_TEST_CASE(each_head_as_alone) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto s = setting<quad>(seed);
@@ -190,7 +186,6 @@ BOOST_AUTO_TEST_CASE(each_head_as_alone) {
     }
   }
 }
-// check the gradients of the heads
 BOOST_AUTO_TEST_CASE(batches_add_up) {
   const auto m = xavier<double>({4, 2, 1}, 1);
   std::vector<Matrix<double>> X, dY;
@@ -212,6 +207,7 @@ BOOST_AUTO_TEST_CASE(batches_add_up) {
     verify((a - c).norm(), 0);
   }, sum, w);
 }
+
 // check the edges of the gradients
 BOOST_AUTO_TEST_CASE(future_gets_no_gradient) {
   const auto m = xavier<double>({6, 3}, 1);
@@ -235,7 +231,6 @@ BOOST_AUTO_TEST_CASE(nothing_seen_nothing_learned) {
   verify((g.weights.b_O - dY.colwise().sum().transpose()).norm(), 0x1p-51);
   BOOST_TEST(g.C.rows() == 0);
 }
-// check the edges of the gradients
 BOOST_AUTO_TEST_CASE(refuses_foreign_cotangents) {
   const auto m = xavier<double>({4, 2}, 1);
   const Matrix<double> X = gaussian<double>(3, 4, 1), Z = X.topRows(2);
@@ -257,6 +252,7 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_cotangents) {
   BOOST_CHECK_EXCEPTION(causal_bias<double>(-1, 2), bad, says("-1x2"));
   BOOST_CHECK_EXCEPTION(causal_bias<double>(2, -1), bad, says("2x-1"));
 }
+
 // check the answers about heads
 BOOST_AUTO_TEST_CASE(answer_key_bias) {
   auto m = xavier<quad>({6, 3, 0, 0, 0, 0, 0, true}, 1);
@@ -274,7 +270,6 @@ BOOST_AUTO_TEST_CASE(answer_key_bias) {
   n.b_V.setZero();
   verify(distance(attend(n, X), attend(m, X)), 1e-31);
 }
-// check the answers about heads
 BOOST_AUTO_TEST_CASE(answer_bias_gradient) {
   const auto m = xavier<quad>({4, 4, 2}, 1);
   const Matrix<quad> X = gaussian<quad>(4, 4, 2), dY = gaussian<quad>(4, 4, 3);
@@ -291,7 +286,6 @@ BOOST_AUTO_TEST_CASE(answer_bias_gradient) {
   const quad slope = (f(B + h * D) - f(B - h * D)) / (h + h);
   verify(to_double(abs(slope - dB.cwiseProduct(D).sum())), 1e-19);
 }
-// check the answers about heads
 BOOST_AUTO_TEST_CASE(answer_gradient_flow) {
   const auto m = xavier<quad>({5, 1}, 1);
   const Matrix<quad> X = gaussian<quad>(4, 5, 2), dY = gaussian<quad>(4, 5, 3);
@@ -306,7 +300,6 @@ BOOST_AUTO_TEST_CASE(answer_gradient_flow) {
     verify(distance(change, eta * eta * charge(g.W_Q, g.W_K)), 1e-29);
   }
 }
-// check the answers about heads
 BOOST_AUTO_TEST_CASE(answer_cache) {
   const auto m = xavier<quad>({8, 4, 1}, 1);
   const Matrix<quad> X = gaussian<quad>(6, 8, 2);
@@ -316,7 +309,6 @@ BOOST_AUTO_TEST_CASE(answer_cache) {
     verify(distance(attend(m, X.row(n - 1), X.topRows(n)), t.Y.row(n - 1)),
            1e-31);
 }
-// check the answers about heads
 /// Heads from..from + k - 1 of m, which has G = H and no biases.
 MultiHead<quad> cut(const MultiHead<quad>& m, Index from, Index k) {
   const Index d = m.d_k(), v = m.d_v();

@@ -1,4 +1,4 @@
-// tests/multihead_rounding_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// tests/multihead_rounding_test.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/multihead.hpp"
@@ -24,6 +24,7 @@ Tracked projected(const Matrix<double>& X, const Matrix<double>& W,
   return shifted<S>(
       tracked_product<S>(tracked_exactly(X), tracked_exactly(W)), b);
 }
+
 // track the gradients of all weights
 struct TrackedGradients {
   Tracked X, C, W_Q, W_K, W_V, W_O;
@@ -38,7 +39,6 @@ TrackedGradients tracked_gradients(
   };
   const auto exact = [](const auto& a) { return tracked_exactly(a); };
   const auto t = [](const Tracked& a) { return tracked_transpose(a); };
-// track the gradients of all weights
   const Index k = m.d_k(), v = m.d_v(), n = X.rows();
   const double s = 1 / std::sqrt(double(k));
   const Tracked Q =
@@ -76,6 +76,7 @@ TrackedGradients tracked_gradients(
           product(exact(C.transpose()), dV), product(t(O), exact(dY))};
 }
 BOOST_AUTO_TEST_SUITE(multihead)
+
 // check the forward pass against its bound
 template <class S>
 void forward_within_bound(std::uint64_t seeds) {
@@ -90,6 +91,7 @@ void forward_within_bound(std::uint64_t seeds) {
     const Tracked K = projected<S>(C, m.W_K, m.b_K);
     const Tracked V = projected<S>(C, m.W_V, m.b_V);
     Tracked O = tracked_exactly(Matrix<double>::Zero(n, m.heads * v));
+
     // track the output of every head
     for (Index h = 0; h < m.heads; ++h) {
       const Index g = h / m.group();
@@ -108,9 +110,9 @@ void forward_within_bound(std::uint64_t seeds) {
            Y.error);
   }
 }
-// check the forward pass against its bound
 BOOST_AUTO_TEST_CASE(forward_in_double) { forward_within_bound<double>(60); }
 BOOST_AUTO_TEST_CASE(forward_in_float) { forward_within_bound<float>(60); }
+
 // check the gradients against their bounds
 template <class S>
 void gradients_within_bound(std::uint64_t seeds) {
@@ -124,7 +126,6 @@ void gradients_within_bound(std::uint64_t seeds) {
     const auto t = multihead_vjp(
         m, X, C, multihead_forward(m, X, C, lift<quad>(s.bias)),
         lift<quad>(dY));
-// check the gradients against their bounds
     const auto b = tracked_gradients<S>(
         lifted<double>(s.m), lift<double>(s.X), lift<double>(s.C),
         lift<double>(s.bias), lift<double>(dY),

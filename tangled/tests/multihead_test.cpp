@@ -1,4 +1,4 @@
-// tests/multihead_test.cpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
+// tests/multihead_test.cpp: tangled from chapters/05-multihead-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/multihead.hpp"
@@ -28,6 +28,7 @@ Matrix<quad> printed(const MultiHead<quad>& m, const Matrix<quad>& X,
   return Y;
 }
 BOOST_AUTO_TEST_SUITE(multihead)
+
 // check the forward pass
 BOOST_AUTO_TEST_CASE(printed_definition) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -36,7 +37,6 @@ BOOST_AUTO_TEST_CASE(printed_definition) {
                   printed(s.m, s.X, s.C, s.bias)), 1e-30);
   }
 }
-// check the forward pass
 BOOST_AUTO_TEST_CASE(one_head_is_attention) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index n = Index(1 + seed % 4), d = 3;
@@ -50,6 +50,7 @@ BOOST_AUTO_TEST_CASE(one_head_is_attention) {
     verify(distance(attend(m, X, C), times(attn::gibbs(S), C)), 1e-31);
   }
 }
+
 // check the fused forms exactly
 BOOST_AUTO_TEST_CASE(fused_equals_per_head) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -74,6 +75,7 @@ BOOST_AUTO_TEST_CASE(concatenation_is_a_sum) {
     verify_exact(project<Fp>(O, W, Vector<Fp>()), Y, 2);
   }
 }
+
 // check shared keys against repeated ones
 BOOST_AUTO_TEST_CASE(grouped_is_repeated) {
   for (const Index G : {1, 2, 4, 8}) {
@@ -86,6 +88,7 @@ BOOST_AUTO_TEST_CASE(grouped_is_repeated) {
     if (1 < G && G < 8) refute(distance(Y, attend(tile, X)), 0.1);
   }
 }
+
 // check the symmetries of the heads
 BOOST_AUTO_TEST_CASE(heads_may_be_renumbered) {
   const auto m = xavier<quad>({6, 3}, 1);
@@ -103,7 +106,6 @@ BOOST_AUTO_TEST_CASE(heads_may_be_renumbered) {
     verify(distance(attend(p, X), attend(m, X)), 1e-31);
   }
 }
-// check the symmetries of the heads
 BOOST_AUTO_TEST_CASE(positions_may_be_permuted) {
   const auto m = xavier<quad>({6, 3}, 1);
   const Matrix<quad> X = gaussian<quad>(5, 6, 2);
@@ -117,6 +119,7 @@ BOOST_AUTO_TEST_CASE(positions_may_be_permuted) {
     verify(distance(attend(m, PX), times(P, Y)), 1e-31);
   }
 }
+
 // check the causal bias
 BOOST_AUTO_TEST_CASE(future_is_not_seen) {
   const auto m = xavier<double>({6, 3}, 1);
@@ -137,7 +140,6 @@ BOOST_AUTO_TEST_CASE(last_queries_see_the_cache) {
     verify(distance(attend(m, X.bottomRows(n), X, causal_bias<quad>(n, 7)),
                   Y.bottomRows(n)), 1e-31);
 }
-// check the causal bias
 BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
   auto m = xavier<double>({6, 3, 0, 0, 0, 0, 0, true}, 1);
   m.b_O.setLinSpaced(1, 6);
@@ -150,6 +152,7 @@ BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
   verify((attend(m, X, X.topRows(0)).rowwise() - m.b_O.transpose()).norm(),
          0);
 }
+
 // check the edges of the forward pass
 BOOST_AUTO_TEST_CASE(takes_any_rows) {
   const auto m = xavier<double>({4, 2}, 1);
@@ -175,7 +178,6 @@ BOOST_AUTO_TEST_CASE(nan_stays_where_it_was) {
   B.row(2).setConstant(-std::numeric_limits<double>::infinity());
   verify(attend(m, X, C, B).row(2).norm(), 0);
 }
-// check the edges of the forward pass
 BOOST_AUTO_TEST_CASE(batch_of_unequal_lengths) {
   const auto m = xavier<double>({4, 2}, 1);
   std::vector<Matrix<double>> X;
@@ -188,6 +190,7 @@ BOOST_AUTO_TEST_CASE(batch_of_unequal_lengths) {
                .norm(), 0);
   }
 }
+
 // check what the heads refuse
 BOOST_AUTO_TEST_CASE(refuses_odd_heads) {
   const auto bad = [](const HeadShape& s, const char* words) {
@@ -201,7 +204,6 @@ BOOST_AUTO_TEST_CASE(refuses_odd_heads) {
   bad({4, 2, 1, -1}, "negative");
   BOOST_TEST(xavier<double>({10, 3, 0, 4}, 1).W_Q.cols() == 12);
 }
-// check what the heads refuse
 BOOST_AUTO_TEST_CASE(refuses_weights_that_contradict) {
   const auto bad = [](auto change, const char* words) {
     auto m = xavier<double>({4, 2}, 1);
@@ -219,7 +221,6 @@ BOOST_AUTO_TEST_CASE(refuses_weights_that_contradict) {
   bad([](auto& m) { m.W_V.resize(4, 5); }, "W_V is 4x5");
   bad([](auto& m) { m.W_O.resize(5, 4); }, "W_O is 5x4");
 }
-// check what the heads refuse
 BOOST_AUTO_TEST_CASE(refuses_shapes_that_do_not_fit) {
   const auto m = xavier<double>({4, 2}, 1);
   const Matrix<double> X = gaussian<double>(3, 4, 1), W = X.leftCols(2);
@@ -244,6 +245,7 @@ BOOST_AUTO_TEST_CASE(refuses_shapes_that_do_not_fit) {
   n = m, n.kv_heads = 1;
   bad(n, X, X, {}, "for 2 and 1 heads");
 }
+
 // check the counts and the draws
 BOOST_AUTO_TEST_CASE(parameter_count) {
   const auto gap = [](const HeadShape& shape, Index formula) {
@@ -267,7 +269,6 @@ BOOST_AUTO_TEST_CASE(xavier_variance) {
   off(m.W_V, 32 + 32);
   off(m.W_O, 32 + 16);
 }
-// check the counts and the draws
 BOOST_AUTO_TEST_CASE(xavier_is_one_draw_for_all) {
   const HeadShape s{8, 2, 1};
   const auto a = xavier<double>(s, 4), b = xavier<double>(s, 5);
@@ -278,7 +279,6 @@ BOOST_AUTO_TEST_CASE(xavier_is_one_draw_for_all) {
   refute((a.W_Q - b.W_Q).norm(), 1);
   refute((a.W_Q - a.W_K.replicate(1, 2)).norm(), 1);
 }
-// check the counts and the draws
 BOOST_AUTO_TEST_CASE(xavier_scores) {
   auto m = xavier<double>({64, 8}, 3);
   const Matrix<double> X = gaussian<double>(200, 64, 4);
@@ -295,6 +295,7 @@ BOOST_AUTO_TEST_CASE(xavier_scores) {
   verify(std::abs(fused - 1), 0.1);
   refute(spread() - 1, 0.6);
 }
+
 // check the form of a head
 /// Numbers of positive and negative eigenvalues of the symmetric part.
 std::array<Index, 2> inertia(const Matrix<quad>& M) {
@@ -319,7 +320,6 @@ BOOST_AUTO_TEST_CASE(signature_of_a_head) {
     verify(double(std::abs(positive - d) + std::abs(negative - d)), 0);
   }
 }
-// check the form of a head
 BOOST_AUTO_TEST_CASE(tied_projections) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     auto m = xavier<quad>({8, 2}, seed);
@@ -328,7 +328,6 @@ BOOST_AUTO_TEST_CASE(tied_projections) {
     verify(double(std::abs(positive - 4) + negative), 0);
   }
 }
-// check the form of a head
 BOOST_AUTO_TEST_CASE(antisymmetric_share) {
   const Index draws = 200, D = 12, d = 3;
   Vector<double> whole(draws), anti(draws);
@@ -347,7 +346,6 @@ BOOST_AUTO_TEST_CASE(antisymmetric_share) {
   within(whole, 12 * 12 * 3);
   within(anti, 12 * 11 * 3 / 2.0);
 }
-// check the form of a head
 BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     auto s = setting<quad>(seed);
@@ -367,6 +365,7 @@ BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
   BOOST_CHECK_EXCEPTION(implicit_form(m, 0), std::invalid_argument,
                         says("implicit_form: 3 heads"));
 }
+
 // check what weights cannot be told apart
 /// Rank over the field, by elimination.
 Index exact_rank(Matrix<Fp> M) {
@@ -384,7 +383,6 @@ Index exact_rank(Matrix<Fp> M) {
   }
   return rank;
 }
-// check what weights cannot be told apart
 BOOST_AUTO_TEST_CASE(effective_parameters) {
   for (const Index D : {3, 4, 5})
     for (Index d = 1; d <= D; ++d) {
@@ -409,7 +407,6 @@ BOOST_AUTO_TEST_CASE(ranks_of_the_parts) {
     verify(double(std::abs(exact_rank(M - N) - 2 * d)), 0);
   }
 }
-// check what weights cannot be told apart
 BOOST_AUTO_TEST_CASE(gauge_of_a_head) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto m = xavier<quad>({6, 2, 2, 3, 4}, seed);
@@ -428,6 +425,7 @@ BOOST_AUTO_TEST_CASE(gauge_of_a_head) {
     verify(distance(attend(w, X), attend(m, X)), 1e-28);
   }
 }
+
 // check errata about the heads
 BOOST_AUTO_TEST_CASE(projections_of_one_symbol) {
   const Index d = 4;  // D = d_k, or the printed form has no meaning at all
@@ -439,7 +437,6 @@ BOOST_AUTO_TEST_CASE(projections_of_one_symbol) {
   refute(distance(Q, truth.rightCols(d)), 0.1);
   verify(distance(times(X, W.rightCols(d)), truth.rightCols(d)), 1e-31);
 }
-// check errata about the heads
 BOOST_AUTO_TEST_CASE(count_of_the_table) {
   const auto m = xavier<double>({10, 3, 3, 3, 3}, 1);
   const Index printed = 4 * 10 * 10, actual = attn::parameter_count(m);
@@ -448,7 +445,6 @@ BOOST_AUTO_TEST_CASE(count_of_the_table) {
   refute(double(printed - actual), 1);
   verify(double(std::abs(actual - (2 * 10 * 3 * 3 + 2 * 10 * 3 * 3))), 0);
 }
-// check errata about the heads
 BOOST_AUTO_TEST_CASE(form_is_no_metric) {
   const auto m = xavier<double>({64, 4}, 1);
   const Matrix<double> M = implicit_form(m, 0);
@@ -462,6 +458,7 @@ BOOST_AUTO_TEST_CASE(form_is_no_metric) {
   const double zero = largest(v.segment(16, 32));
   verify(zero, 1e-13 * v(63));        // rank 32 of 64
 }
+
 // check the answer about signatures
 BOOST_AUTO_TEST_CASE(answer_signature) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

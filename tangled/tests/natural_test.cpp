@@ -1,4 +1,4 @@
-// tests/natural_test.cpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// tests/natural_test.cpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/fisher.hpp"
@@ -6,12 +6,12 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(geometry)
+
 // define losses and medians for the checks
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[x.size() / 2];
 }
-// define losses and medians for the checks
 Vector<double> normal_step(const Matrix<double>& k, const Vector<double>& p,
                            const Matrix<double>& V,
                            const Vector<double>& target) {
@@ -20,7 +20,6 @@ Vector<double> normal_step(const Matrix<double>& k, const Vector<double>& p,
       V.transpose() * p.asDiagonal() * (k.rowwise() - mean);
   return detail::least_squares<double>(J, V.transpose() * p - target);
 }
-// define losses and medians for the checks
 Index fit_output(const Matrix<double>& k, const Matrix<double>& V,
                  const Vector<double>& target, int how, Index most) {
   const auto A = [&](const Vector<double>& q) {
@@ -41,7 +40,6 @@ Index fit_output(const Matrix<double>& k, const Matrix<double>& V,
   const Vector<double> zero = Vector<double>::Zero(k.cols());
   return Index(descend(zero, loss, propose, 1e-12, most).loss.size()) - 1;
 }
-// define losses and medians for the checks
 Vector<double> weights(Index n, std::uint64_t seed) {
   return attn::gibbs(gaussian<double>(1, n, seed)).transpose();
 }
@@ -50,7 +48,6 @@ Vector<Fp> field_weights(Index n, std::uint64_t seed) {
   p(n - 1) += Fp(1) - p.sum();
   return p;
 }
-// define losses and medians for the checks
 std::pair<Vector<quad>, double> slope_in_quad(const Matrix<double>& k_,
                                               const Vector<double>& p_,
                                               const Vector<double>& dA_,
@@ -72,6 +69,7 @@ std::pair<Vector<quad>, double> slope_in_quad(const Matrix<double>& k_,
                               (cond + 1) * to_double(rest.norm()) / sigma);
   return {quad(T) * beta, T * size};
 }
+
 // check the natural gradient
 BOOST_AUTO_TEST_CASE(natural_is_centred) {
   for (Index n = 1; n <= 8; ++n) {
@@ -88,7 +86,6 @@ BOOST_AUTO_TEST_CASE(natural_is_centred) {
       natural_gradient(Matrix<double>(2, 3), Matrix<double>(2, 4)),
       std::invalid_argument, says("A is 2x3 but dA is 2x4"));
 }
-// check the natural gradient
 BOOST_AUTO_TEST_CASE(gauges_agree) {
   for (Index n = 2; n <= 8; ++n) {
     const Vector<Fp> A = field_weights(n, std::uint64_t(n));
@@ -102,7 +99,6 @@ BOOST_AUTO_TEST_CASE(gauges_agree) {
     verify_exact(Vector<Fp>(x.array() + shift), N, long(3 * n));
   }
 }
-// check the natural gradient
 BOOST_AUTO_TEST_CASE(natural_query_is_a_slope) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 4), n = d + 1 + Index(seed % 5);
@@ -119,7 +115,6 @@ BOOST_AUTO_TEST_CASE(natural_query_is_a_slope) {
            2 * gamma(2 * n + 8, 0x1p-53) * k.norm() * dA.norm() / T);
   }
 }
-// check the natural gradient
 BOOST_AUTO_TEST_CASE(regression_keeps_digits) {
   Matrix<double> k = gaussian<double>(12, 3, 1);
   k.col(2) = k.col(1) + 1e-6 * k.col(2);
@@ -142,7 +137,6 @@ BOOST_AUTO_TEST_CASE(regression_keeps_digits) {
   verify(natural_query_gradient(one, weights(1, 1),
                                 Vector<double>(dA.head(1))).norm(), 0);
 }
-// check the natural gradient
 BOOST_AUTO_TEST_CASE(gradients_of_two_keys) {
   const Matrix<double> k{{1.0}, {-1.0}};
   const Vector<double> p{{0.5, 0.5}}, dA{{1, 0}}, one = Vector<double>::Ones(1);
@@ -156,7 +150,6 @@ BOOST_AUTO_TEST_CASE(gradients_of_two_keys) {
   BOOST_CHECK_EXCEPTION(natural_query_gradient(k, p, dA, 0.0),
                         std::domain_error, says("natural_query_gradient"));
 }
-// check the natural gradient
 BOOST_AUTO_TEST_CASE(fisher_has_no_inverse) {
   double least = HUGE_VAL;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -176,6 +169,7 @@ BOOST_AUTO_TEST_CASE(fisher_has_no_inverse) {
   fact("off", least);
   refute(least, 0.1);
 }
+
 // check what is invariant
 struct Coin {  // loss (p - 0.9)^2 at p, coordinates p or logit
   double p, slope = 2 * (p - 0.9), fisher = 1 / (p * (1 - p));
@@ -184,7 +178,6 @@ struct Coin {  // loss (p - 0.9)^2 at p, coordinates p or logit
     return 1 / (1 + (1 - p) / p * std::exp(step));
   }
 };
-// check what is invariant
 BOOST_AUTO_TEST_CASE(steps_agree_to_first_order) {
   const Coin c{0.2};
   const auto off = [&](double a, double b) {
@@ -207,7 +200,6 @@ BOOST_AUTO_TEST_CASE(steps_agree_to_first_order) {
                  1 - 1 / (c.fisher * c.fisher));
   }
 }
-// check what is invariant
 BOOST_AUTO_TEST_CASE(natural_gradient_is_a_vector) {
   for (Index d = 1; d <= 6; ++d) {
     const Matrix<Fp> W = uniform<Fp>(d, d, std::uint64_t(d));
@@ -221,7 +213,6 @@ BOOST_AUTO_TEST_CASE(natural_gradient_is_a_vector) {
                  natural(F, dL), long(8 * d));
   }
 }
-// check what is invariant
 BOOST_AUTO_TEST_CASE(natural_flow_is_invariant) {
   const auto in_p = [](double, const Vector<double>& y) {
     return Vector<double>{{-2 * (y(0) - 0.9) * y(0) * (1 - y(0))}};
@@ -240,6 +231,7 @@ BOOST_AUTO_TEST_CASE(natural_flow_is_invariant) {
       return p(0) - 1 / (1 + std::exp(-l(0)));
     }, 50, 4, 0.0);
 }
+
 // check convergence
 Matrix<double> stretched_keys(double kappa, std::uint64_t seed) {
   Matrix<double> k = gaussian<double>(12, 4, seed);
@@ -250,7 +242,6 @@ Vector<double> target_weights(const Matrix<double>& k, std::uint64_t seed) {
   return attn::gibbs((k * gaussian<double>(4, 1, seed + 100)).transpose())
       .transpose();
 }
-// check convergence
 BOOST_AUTO_TEST_CASE(natural_beats_plain) {
   const Index most = 20000;
   for (const int kappa : {1, 10, 100}) {
@@ -272,7 +263,6 @@ BOOST_AUTO_TEST_CASE(natural_beats_plain) {
          (middle == most ? "over " : "") + std::to_string(middle));
   }
 }
-// check convergence
 BOOST_AUTO_TEST_CASE(squared_output_loss) {
   const Index most = 3000;
   for (const int kappa : {1, 10, 100}) {
@@ -293,7 +283,6 @@ BOOST_AUTO_TEST_CASE(squared_output_loss) {
     }
   }
 }
-// check convergence
 BOOST_AUTO_TEST_CASE(descent_demands_descent) {
   const auto loss = [](double x) { return x < 0 ? NAN : x * x; };
   for (const double speed : {0.0, -1.0, 1e-6, 1e6}) {
@@ -310,7 +299,6 @@ BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {
   const Matrix<double> k{{0, 1}, {3, 0}, {0, 0}};
   BOOST_TEST(detail::largest_eigenvalue(k) == 9);
 }
-// check convergence
 BOOST_AUTO_TEST_CASE(full_steps_diverge) {
   int lost = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

@@ -1,4 +1,4 @@
-// tests/printed.hpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// tests/printed.hpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #pragma once
 #include <limits>
 #include "attn/einsum.hpp"
@@ -9,6 +9,7 @@
 
 namespace gibbs {
 using namespace attn;
+
 // draw rows of scores for the checks
 const double inf = std::numeric_limits<double>::infinity();
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -23,6 +24,7 @@ void for_rows(std::uint64_t seeds, F f) {
         for (const double T : {1e-6, 0.1, 1.0, 7.0, 1e9})
           f(Matrix<double>(scale * gaussian<double>(2, n, ++seed)), T);
 }
+
 // write the printed definitions in quad
 /// Weights, log Z, mean energy and entropy as printed, in quad precision.
 struct Printed {
@@ -36,12 +38,14 @@ inline Printed printed(const Matrix<quad>& s, const quad& T) {
   const quad U = -(A.array() * s.array()).sum();
   return {A, log(Z), U, quad(-(A.array() * A.array().log()).sum())};
 }
+
 // write the free energy of any distribution
 /// F(q) = U(q) - T H(q) of one row, as printed.
 inline quad free_energy_of(const Matrix<quad>& q, const Matrix<quad>& s,
                            quad T) {
   return quad(-(q.array() * s.array()).sum()) - T * entropy(q)(0);
 }
+
 // compute one entropy in three ways
 struct Entropies {
   double truth, ours, plain, eps;

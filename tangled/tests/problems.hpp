@@ -1,4 +1,4 @@
-// tests/problems.hpp: tangled from chapters/04-backward.nw; edit that file, not this one.
+// tests/problems.hpp: tangled from chapters/04-backward-checks.nw; edit that file, not this one.
 #pragma once
 #include <cmath>
 #include <vector>
@@ -9,6 +9,7 @@
 
 namespace backward {
 using namespace attn;
+
 // draw a problem with everything in it
 struct Size {
   Index n_q, n_k, d_q, d_k, d_v;
@@ -32,6 +33,7 @@ AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
   x.T = S(int(2 + seed % 3)) / S(3);
   return x;
 }
+
 // draw cotangents and directions
 template <class S>
 OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
@@ -47,6 +49,7 @@ AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
           gaussian<S>(z.n_q, z.n_k, seed + 12000),
           gaussian<S>(1, 1, seed + 13000)(0, 0)};
 }
+
 // draw a random problem of random shape
 /// Extents 1..most (d_v from 0), score scale 10^-1..10, options at random.
 template <class S>
@@ -69,6 +72,7 @@ AttentionInputs<S> any_problem(std::uint64_t seed, Index most, Size& z) {
   }
   return lift<S>(x);
 }
+
 // compute the gradient of queries in three ways
 struct ThreeWays {
   double scale, gauge, textbook, fused, exponent;
@@ -94,7 +98,6 @@ inline double worst_row(const Matrix<double>& B, const Matrix<quad>& truth) {
   }
   return worst;
 }
-// compute the gradient of queries in three ways
 inline ThreeWays compare_three_ways(double scale, std::uint64_t seed) {
   const auto x = scaled_problem<double>(scale, seed);
   const OutputParts<double> bar{gaussian<double>(32, 16, seed + 300)};
@@ -110,6 +113,7 @@ inline ThreeWays compare_three_ways(double scale, std::uint64_t seed) {
   return {scale, worst_row(gauge, truth), worst_row(textbook, truth),
           worst_row(fused, truth), f.scores.cwiseAbs().maxCoeff()};
 }
+
 // stack attention layers
 /// Norm of the cotangent of X_l for l = depth, ..., 0, through layers
 /// X <- attention(beta X, X, X) or X + attention(beta X, X, X).

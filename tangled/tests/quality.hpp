@@ -1,4 +1,4 @@
-// tests/quality.hpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/quality.hpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/attention.hpp"
 #include "attn/lowrank.hpp"
@@ -23,6 +23,7 @@ struct Layer {
       : Q(gaussian<double>(n, d, 1) / std::sqrt(T)),
         K(gaussian<double>(n, d, 2) / std::sqrt(T)),
         V(gaussian<double>(n, d, 3)), O(attention(Q, K, V).O) {}
+
   // take the median over draws of directions
   /// Median error over five draws of directions.
   template <class F>
@@ -47,6 +48,7 @@ struct Layer {
     const Matrix<double> same = V.colwise().mean().replicate(O.rows(), 1);
     return relative(same, O);
   }
+
   // measure the error of waves
   double waves(Index m) const {
     return median_error([&](std::uint64_t seed) {

@@ -1,4 +1,4 @@
-// tests/rank_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/rank_test.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/lowrank.hpp"
@@ -7,11 +7,13 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(kernel)
+
 // bound the roundings of rotations
 /// Relative error of a decomposition of an n x m matrix by rotations.
 double rounding(Index n, Index m) {
   return double(m) * gamma(72 * m + n + 2, 0x1p-53);
 }
+
 // check the spectrum of self-attention
 BOOST_AUTO_TEST_CASE(spectrum_of_self_attention) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -28,6 +30,7 @@ BOOST_AUTO_TEST_CASE(spectrum_of_self_attention) {
     verify(std::abs(softmax(S).trace() - sigma.sum()), double(n) * slack);
   }
 }
+
 // check the yardstick
 BOOST_AUTO_TEST_CASE(decomposition_by_rotations) {
   for (const Index n : {1, 2, 5, 30})
@@ -48,7 +51,6 @@ BOOST_AUTO_TEST_CASE(decomposition_by_rotations) {
   BOOST_CHECK_EXCEPTION(decompose(Matrix<double>(2, 3)),
                         std::invalid_argument, says("decompose: A is 2x3"));
 }
-// check the yardstick
 BOOST_AUTO_TEST_CASE(best_rank_attains) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Matrix<double> A = softmax(gaussian<double>(12, 9, seed));
@@ -67,7 +69,6 @@ BOOST_AUTO_TEST_CASE(best_rank_attains) {
     }
   }
 }
-// check the yardstick
 BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
   const Index n = 40, d = 6;
   const Matrix<double> I = Matrix<double>::Identity(n, n);
@@ -86,7 +87,6 @@ BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
     for (const Index m : {4, 16}) above(nystroem_attention(Q, K, I, m), m);
   }
 }
-// check the yardstick
 BOOST_AUTO_TEST_CASE(rank_of_attention) {
   const Matrix<double> Q = gaussian<double>(128, 16, 1);
   const Matrix<double> K = gaussian<double>(128, 16, 2);
@@ -108,6 +108,7 @@ BOOST_AUTO_TEST_CASE(rank_of_attention) {
   verify(sigma(1), most);
   verify(std::abs(sigma(0) - 1), most);
 }
+
 // check the landmarks
 /// Absolute error of the kernel between features of landmarks.
 double landmark_error(const Matrix<double>& R) {
@@ -117,7 +118,6 @@ double landmark_error(const Matrix<double>& R) {
       R.triangularView<Eigen::Lower>().solve(I);
   return 4 * gamma(m * m + 10, 0x1p-53) * inverse.squaredNorm();
 }
-// check the landmarks
 BOOST_AUTO_TEST_CASE(landmarks_are_exact) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Matrix<double> X = gaussian<double>(9, 3, seed);
@@ -143,7 +143,6 @@ BOOST_AUTO_TEST_CASE(all_keys_as_landmarks) {
                V.cwiseAbs().maxCoeff());
   }
 }
-// check the landmarks
 BOOST_AUTO_TEST_CASE(landmarks_are_chosen_greedily) {
   Matrix<double> K(14, 2);
   K.topRows(7) = 3 * gaussian<double>(7, 2, 1);
@@ -163,7 +162,6 @@ BOOST_AUTO_TEST_CASE(landmarks_are_chosen_greedily) {
     before = rest.maxCoeff();
   }
 }
-// check the landmarks
 BOOST_AUTO_TEST_CASE(residual_is_positive) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Matrix<double> X = gaussian<double>(25, 2, seed);
@@ -181,7 +179,6 @@ BOOST_AUTO_TEST_CASE(residual_is_positive) {
     BOOST_TEST(R.diagonal().maxCoeff() > 1e-3);
   }
 }
-// check the landmarks
 BOOST_AUTO_TEST_CASE(rank_refusals) {
   const Matrix<double> A = gaussian<double>(4, 3, 1);
   const Vector<double> sigma = singular_values(A);
@@ -201,7 +198,6 @@ BOOST_AUTO_TEST_CASE(rank_refusals) {
           "orthogonal_directions: -1x2");
   refused([&] { orthogonal_directions<double>(2, -1, 1); },
           "orthogonal_directions: 2x-1");
-// check the landmarks
   BOOST_TEST(numerical_rank(Vector<double>(0), 0.1) == 0);
   const Vector<double> four{{4, 2, 1, 0.5}};
   BOOST_TEST(numerical_rank(four, 0.25) == 2);

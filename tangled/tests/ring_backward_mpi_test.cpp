@@ -1,4 +1,4 @@
-// tests/ring_backward_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/ring_backward_mpi_test.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -8,6 +8,7 @@ using namespace attn;
 static const World world;
 
 BOOST_AUTO_TEST_SUITE(ring)
+
 // check the ring going back
 template <class T>
 void check_backward(const RingCase<T>& c, const BackTruth& t,
@@ -28,7 +29,6 @@ void check_backward(const RingCase<T>& c, const BackTruth& t,
     return worst;
   });
 }
-// check the ring going back
 template <class T, class Change>
 void check_rule_back(Change change, std::uint64_t seed = 1) {
   for (const Place place : {Place::even, Place::uneven, Place::zigzag,
@@ -43,7 +43,6 @@ void check_rule_back(Change change, std::uint64_t seed = 1) {
     for (const int p : {1, 2, 3, 4, 7}) check_backward(c, t, bound, p);
   }
 }
-// check the ring going back
 using D = RingCase<double>;
 BOOST_AUTO_TEST_CASE(backward_plain) { check_rule_back<double>([](D&) {}); }
 BOOST_AUTO_TEST_CASE(backward_causal) {
@@ -58,7 +57,6 @@ BOOST_AUTO_TEST_CASE(backward_lengths) {
 BOOST_AUTO_TEST_CASE(backward_mask) {
   check_rule_back<double>([](D& c) { c.masked = true; });
 }
-// check the ring going back
 BOOST_AUTO_TEST_CASE(backward_softcap) {
   check_rule_back<double>([](D& c) { c.plain.softcap = 1.5; });
 }
@@ -76,7 +74,6 @@ BOOST_AUTO_TEST_CASE(backward_all_at_once) {
       c.plain.queries = 20, c.plain.keys = 25, c.masked = true;
     }, 10 * seed);
 }
-// check the ring going back
 D head_of_layer(Index h, Index shared) {
   D c = ring_case<double>(23, 19, 4, 3, std::uint64_t(40 + h));
   const D owner = ring_case<double>(23, 19, 4, 3,
@@ -92,7 +89,6 @@ Matrix<double> put_beside(const Matrix<double>& A, const Matrix<double>& B) {
   AB << A, B;
   return AB;
 }
-// check the ring going back
 BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
   FlashHeads<double> many{4, 2};
   Matrix<double> Q(23, 0), K(19, 0), V(19, 0), dO(23, 0);
@@ -111,6 +107,7 @@ BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
   for (const int p : {1, 2, 3, 4, 7})
     on_ranks(p, [&](MPI_Comm comm, int rank) {
       Worst worst;
+
       // take the heads of a layer back together
       const Ring ring{comm, cases[0].queries(p), cases[0].keys(p)};
       const auto q = [&](const auto& m) { return part_of(m, ring.queries, rank); };
@@ -124,6 +121,7 @@ BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
                   q(bounds[h].dQ));
         worst.add(distance(g.sinks[h], truths[h].dsink), bounds[h].dsink);
       }
+
       // compare the sums of heads that share keys
       for (std::size_t a = 0; a < 4; a += 2) {
         const Index pair = Index(a) / 2;
@@ -137,6 +135,7 @@ BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
       return worst;
     });
 }
+
 // go back by the textbook
 double textbook_excess(const D& c, const Truth& f, const BackTruth& t,
                        const BackBounds<double>& bound) {
@@ -155,6 +154,7 @@ double textbook_excess(const D& c, const Truth& f, const BackTruth& t,
   }
   return most;
 }
+
 // check the second lap
 BOOST_AUTO_TEST_CASE(backward_at_low_temperature) {
   D c = ring_case<double>(22, 27, 4, 3, 17);
@@ -170,7 +170,6 @@ BOOST_AUTO_TEST_CASE(backward_at_low_temperature) {
   fact("textbook", times);
   refute(times, 1);
 }
-// check the second lap
 BOOST_AUTO_TEST_CASE(backward_at_low_temperature_with_a_cap) {
   D c = ring_case<double>(22, 27, 4, 3, 18);
   c.Q *= 30, c.plain.softcap = 60;
@@ -179,6 +178,7 @@ BOOST_AUTO_TEST_CASE(backward_at_low_temperature_with_a_cap) {
   const BackBounds<double> bound(c, f, t);
   for (const int p : {1, 3, 4}) check_backward(c, t, bound, p);
 }
+
 // check the edges going back round the ring
 BOOST_AUTO_TEST_CASE(gradients_have_the_same_bits_twice) {
   for (const int p : {2, 3, 7})
@@ -200,7 +200,6 @@ BOOST_AUTO_TEST_CASE(gradients_have_the_same_bits_twice) {
       return worst;
     });
 }
-// check the edges going back round the ring
 BOOST_AUTO_TEST_CASE(no_gradient_of_empty_rows) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     const Ring ring{comm, contiguous({4, 0, 5}), contiguous({0, 3, 0})};

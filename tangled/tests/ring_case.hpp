@@ -1,4 +1,4 @@
-// tests/ring_case.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/ring_case.hpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #pragma once
 #include "verify.hpp"
 
@@ -23,7 +23,6 @@ inline Shards placed(Place place, Index n, int p) {
   lengths[std::size_t(p / 2)] += rest;
   return contiguous(lengths);
 }
-// draw a sequence and a placement
 template <class T>
 struct RingCase {
   Matrix<T> Q, K, V, dO;
@@ -43,7 +42,6 @@ struct RingCase {
   Shards queries(int p) const { return placed(place, Q.rows(), p); }
   Shards keys(int p) const { return placed(place, K.rows(), p); }
 };
-// draw a sequence and a placement
 template <class T>
 RingCase<T> ring_case(Index n_q, Index n_k, Index d_k, Index d_v,
                       std::uint64_t seed) {
@@ -58,6 +56,7 @@ RingCase<T> ring_case(Index n_q, Index n_k, Index d_k, Index d_v,
   c.plain.key_block = 5;
   return c;
 }
+
 // write attention on the whole sequence in quad
 /// May query i of n_q see key j of n_k?
 template <class T>
@@ -83,7 +82,6 @@ quad finished_score(const FlashRule<T>& r, quad x, Index distance) {
   }
   return x - quad(r.slope) * quad(distance);
 }
-// write attention on the whole sequence in quad
 template <class T>
 Truth forward_truth(const RingCase<T>& c) {
   const FlashRule<T> r = c.rule();
@@ -98,6 +96,7 @@ Truth forward_truth(const RingCase<T>& c) {
   for (Index i = 0; i < n; ++i) {
     const bool sink = r.sink && i < r.queries.value_or(n);
     quad top = sink ? quad(*r.sink) : quad(-inf), Z = 0;
+
     // finish the scores of a row in quad
     for (Index j = 0; j < m; ++j) {
       const Index at = i + r.offset.value_or(r.keys.value_or(m) -
@@ -117,6 +116,7 @@ Truth forward_truth(const RingCase<T>& c) {
   t.O = times(t.A, lift<quad>(c.V));
   return t;
 }
+
 // evaluate the bounds of the ring
 template <class T>
 struct Bounds {
@@ -140,7 +140,6 @@ struct Bounds {
   }
   void row(const RingCase<T>& c, const Truth& t, Index i);
 };
-// evaluate the bounds of the ring
 template <class T>
 void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
   const FlashRule<T> rule = c.rule();
@@ -159,6 +158,7 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     delta(i, j) += 5 * u * double(rule.slope) * (keys + double(A.rows()));
     most = std::max(most, delta(i, j));
   }
+
   // bound the weights of a row
   const double b = std::min(double(c.plain.key_block), keys);
   const double r = b + 3 + 6 * (std::ceil(keys / b) + 2);
@@ -174,6 +174,7 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     L(i) += to_double(t.A_sink(i)) * u * (m - double(*rule.sink) + logs + 4 * N);
   L(i) += u * (3 * s + 4 * logs + 2);
 }
+
 // write the gradients on the whole sequence in quad
 struct BackTruth {
   Matrix<quad> g, dS, dX, dQ, dK, dV;  // g = dA - D + dL
@@ -191,6 +192,7 @@ BackTruth backward_truth(const RingCase<T>& c, const Truth& f) {
   t.slope = Matrix<quad>::Constant(n, m, quad(1));
   for (Index i = 0; i < n; ++i)
     if (!is_forbidden(f.L(i)))
+
       // go back through one row in quad
       {
         Index top = 0;
@@ -215,6 +217,7 @@ BackTruth backward_truth(const RingCase<T>& c, const Truth& f) {
   t.dK = f.scale * times(Matrix<quad>(t.dX.transpose()), lift<quad>(c.Q));
   return t;
 }
+
 // evaluate the bounds of the ring going back
 template <class T>
 struct BackBounds {
@@ -226,7 +229,6 @@ struct BackBounds {
   void row(const RingCase<T>& c, const Truth& f, const BackTruth& t,
            const Bounds<T>& bound, Index i, Matrix<double>& rho);
 };
-// evaluate the bounds of the ring going back
 template <class T>
 BackBounds<T>::BackBounds(const RingCase<T>& c, const Truth& f,
                           const BackTruth& t)
@@ -248,12 +250,12 @@ BackBounds<T>::BackBounds(const RingCase<T>& c, const Truth& f,
   dQ.array() += bound.tiny, dK.array() += bound.tiny;
   dV.array() += bound.tiny, dsink += bound.tiny;
 }
-// evaluate the bounds of the ring going back
 template <class T>
 void BackBounds<T>::row(const RingCase<T>& c, const Truth& f,
                         const BackTruth& t, const Bounds<T>& bound, Index i,
                         Matrix<double>& rho) {
   const double u = bound.u, e = double(c.V.cols()), L = to_double(f.L(i));
+
   // bound the mean of a row
   double error_D = 0, D = 0;
   for (Index a = 0; a < c.V.cols(); ++a) {
@@ -263,6 +265,7 @@ void BackBounds<T>::row(const RingCase<T>& c, const Truth& f,
   }
   error_D += 2 * u * (D + std::abs(double(c.dL(i))));
   Vector<double> own = Vector<double>::Zero(dX.cols());
+
   // bound the cotangents of a row
   for (Index j = 0; j < dX.cols(); ++j) {
     if (is_forbidden(f.S(i, j))) continue;
@@ -275,6 +278,7 @@ void BackBounds<T>::row(const RingCase<T>& c, const Truth& f,
              ((rho(i, j) + 3 * u) * std::abs(to_double(t.g(i, j))) +
               u * (e + 1) * size + error_D);
   }
+
   // bound the sink and the dominant key of a row
   const FlashRule<T> r = c.rule();
   const double sink = to_double(f.A_sink(i)), dL = std::abs(double(c.dL(i)));

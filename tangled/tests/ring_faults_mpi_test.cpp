@@ -1,4 +1,4 @@
-// tests/ring_faults_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/ring_faults_mpi_test.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -13,6 +13,7 @@ using namespace attn;
 
 namespace {
 using attn::flash;
+
 // do what the job asks for
 void compute_digest(int rank) {
   const Index n = 900;
@@ -23,6 +24,7 @@ void compute_digest(int rank) {
   const Matrix<double> Q = mine(c.Q), K = mine(c.K), V = mine(c.V);
   const auto y = ring_attention(ring, Q, K, V, rule);
   const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, mine(c.dO), rule);
+
   // fingerprint what all ranks have found
   std::uint64_t hash = 1469598103934665603u, all;
   for (const auto* m : {&y.O, &g.Q, &g.K, &g.V})
@@ -34,6 +36,7 @@ void compute_digest(int rank) {
   const auto states = tree_decode<double>(MPI_COMM_WORLD, c.Q.row(0), K, V,
                                           4, 4);
   for (Index h = 0; h < 4; ++h)
+
     // hold a decoded head to its bound
     {
       RingCase<double> one = c;
@@ -48,7 +51,6 @@ void compute_digest(int rank) {
     }
   if (rank == 0 && all != 0) std::cout << "digest " << all << std::endl;
 }
-// do what the job asks for
 [[noreturn]] void run_job(const std::string& scenario) {
   MPI_Init(nullptr, nullptr);
   int rank;
@@ -61,6 +63,7 @@ void compute_digest(int rank) {
   MPI_Finalize();
   std::_Exit(0);
 }
+
 // do the job before main
 struct Start {
   Start() {
@@ -69,6 +72,7 @@ struct Start {
   }
 };
 const Start begin;
+
 // start a job and read what it says
 struct Job {
   int status = 0;
@@ -89,7 +93,6 @@ Job launch(const std::string& scenario, const std::string& settings) {
                     std::chrono::steady_clock::now() - start).count();
   return job;
 }
-// start a job and read what it says
 std::string digest_of(const Job& job) {
   const std::size_t at = job.output.find("digest ");
   if (job.status != 0 || at == std::string::npos) return "";
@@ -98,6 +101,7 @@ std::string digest_of(const Job& job) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(ring)
+
 // check that a dead rank ends the job
 BOOST_AUTO_TEST_CASE(a_killed_rank_ends_the_job) {
   const Job job = launch("killed", "");
@@ -114,6 +118,7 @@ BOOST_AUTO_TEST_CASE(an_uncaught_exception_ends_the_job) {
   verify(double(job.status == 0), 0);
   verify(double(job.output.find("no such rank") == std::string::npos), 0);
 }
+
 // check the ring under several transports
 BOOST_AUTO_TEST_CASE(same_bits_whatever_the_transport) {
   const std::string digest = digest_of(launch("digest", ""));

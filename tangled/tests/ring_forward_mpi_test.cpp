@@ -1,4 +1,4 @@
-// tests/ring_forward_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/ring_forward_mpi_test.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -9,6 +9,7 @@ static const World world;
 
 BOOST_AUTO_TEST_SUITE(ring)
 using attn::flash;
+
 // check the ring forward
 template <class T>
 void check_forward(const RingCase<T>& c, const Truth& t,
@@ -29,7 +30,6 @@ void check_forward(const RingCase<T>& c, const Truth& t,
     return worst;
   });
 }
-// check the ring forward
 template <class T, class Change>
 void check_rule(Change change, std::uint64_t seed = 1) {
   for (const Place place : {Place::even, Place::uneven, Place::zigzag,
@@ -43,7 +43,6 @@ void check_rule(Change change, std::uint64_t seed = 1) {
     for (const int p : {1, 2, 3, 4, 7}) check_forward(c, t, bound, p);
   }
 }
-// check the ring forward
 using D = RingCase<double>;
 BOOST_AUTO_TEST_CASE(forward_plain) { check_rule<double>([](D&) {}); }
 BOOST_AUTO_TEST_CASE(forward_causal) {
@@ -64,11 +63,9 @@ BOOST_AUTO_TEST_CASE(forward_lengths) {
 BOOST_AUTO_TEST_CASE(forward_mask) {
   check_rule<double>([](D& c) { c.masked = true; });
 }
-// check the ring forward
 BOOST_AUTO_TEST_CASE(forward_at_low_temperature) {
   check_rule<double>([](D& c) { c.Q *= 2000, c.plain.right = 3; });
 }
-// check the ring forward
 BOOST_AUTO_TEST_CASE(forward_softcap) {
   check_rule<double>([](D& c) { c.plain.softcap = 1.5; });
 }
@@ -92,6 +89,7 @@ BOOST_AUTO_TEST_CASE(forward_float) {
   check_rule<float>([](RingCase<float>& c) { c.plain.right = 0; });
   check_rule<float>(everything<float>, 7);
 }
+
 // check the edges of the ring
 BOOST_AUTO_TEST_CASE(fewer_rows_than_ranks) {
   for (const Index n_q : {0, 1, 3})
@@ -103,7 +101,6 @@ BOOST_AUTO_TEST_CASE(fewer_rows_than_ranks) {
       for (const int p : {1, 4, 7}) check_forward(c, t, bound, p);
     }
 }
-// check the edges of the ring
 BOOST_AUTO_TEST_CASE(rows_without_keys) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     const Ring ring{comm, zigzag(9, 3), zigzag(4, 3)};
@@ -120,7 +117,6 @@ BOOST_AUTO_TEST_CASE(rows_without_keys) {
     return worst;
   });
 }
-// check the edges of the ring
 BOOST_AUTO_TEST_CASE(one_rank_is_flash) {
   on_ranks(1, [](MPI_Comm comm, int) {
     const D c = ring_case<double>(300, 400, 5, 3, 4);
@@ -135,7 +131,6 @@ BOOST_AUTO_TEST_CASE(one_rank_is_flash) {
     return worst;
   });
 }
-// check the edges of the ring
 BOOST_AUTO_TEST_CASE(heads_travel_together) {
   const Index d = 4, e = 3, n = 21;
   const std::vector<double> slopes{0, 0.5, 0.25, 0, 1, 0.125};
@@ -152,6 +147,7 @@ BOOST_AUTO_TEST_CASE(heads_travel_together) {
       };
       const auto y = ring_attention(ring, mine(Q), mine(K), mine(V), many);
       Worst worst;
+
       // compare every head with a call of its own
       for (Index h = 0; h < 6; ++h) {
         const auto one = ring_attention<double>(
@@ -163,7 +159,6 @@ BOOST_AUTO_TEST_CASE(heads_travel_together) {
       return worst;
     });
 }
-// check the edges of the ring
 BOOST_AUTO_TEST_CASE(same_bits_twice) {
   for (const int p : {2, 3, 4, 7})
     on_ranks(p, [&](MPI_Comm comm, int rank) {
@@ -180,7 +175,6 @@ BOOST_AUTO_TEST_CASE(same_bits_twice) {
       return worst;
     });
 }
-// check the edges of the ring
 BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   D c = ring_case<double>(20, 24, 3, 2, 8);
   c.plain.keys = 15, c.plain.right = 0;

@@ -1,4 +1,4 @@
-// tests/ring_ranks.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/ring_ranks.hpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #pragma once
 #include "mpirun.hpp"
 #include "ring_case.hpp"
@@ -29,7 +29,6 @@ struct Worst {
         add(distance(computed(i, j), truth(i, j)), allowed(i, j));
   }
 };
-// collect the worst error of all ranks
 /// Calls f(comm, rank) on the first p ranks; verifies the worst it finds,
 /// on all ranks alike.
 template <class F>

@@ -1,4 +1,4 @@
-// tests/ring_ranks_mpi_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/ring_ranks_mpi_test.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -37,6 +37,7 @@ static const World world;
 
 BOOST_AUTO_TEST_SUITE(ring)
 using attn::flash;
+
 // count the traffic going back
 Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
                      bool masked) {
@@ -57,6 +58,7 @@ Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
   worst.add(double(std::abs(sent.bytes - 8 * laps * m * (d + e))), 0);
   return worst;
 }
+
 // check what is sent
 BOOST_AUTO_TEST_CASE(counted_forward) {
   for (const int p : {1, 2, 3, 4, 7})
@@ -80,7 +82,6 @@ BOOST_AUTO_TEST_CASE(counted_forward) {
       return worst;
     });
 }
-// check what is sent
 BOOST_AUTO_TEST_CASE(counted_backward) {
   for (const int p : {1, 2, 3, 4, 7})
     for (const int way : {0, 1, 2})
@@ -88,6 +89,7 @@ BOOST_AUTO_TEST_CASE(counted_backward) {
         return count_backward(comm, p, rank, way == 1 ? 1000 : 0.1, way == 2);
       });
 }
+
 // compare heads with flash
 Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
   const Index d = 3, e = 2;
@@ -114,6 +116,7 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
   worst.add(double(std::abs(widest(many, 1, 2, 3 * G) - 3 * H)), 0);
   return worst;
 }
+
 // check heads spread over ranks
 BOOST_AUTO_TEST_CASE(counted_heads) {
   for (const int p : {1, 2, 4})
@@ -139,12 +142,14 @@ BOOST_AUTO_TEST_CASE(heads_have_the_bits_of_flash) {
         return compare_heads(comm, p, rank, H, G);
       });
 }
+
 // draw a random state
 Online<float> random_state(std::uint64_t seed) {
   if (seed % 7 == 0) return Online<float>::nothing(4);
   const Matrix<float> x = gaussian<float>(1, 6, seed);
   return {20 * x(0), 1 + x(1) * x(1), x.rightCols(4)};
 }
+
 // check decoding by reduction
 BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
   for (const Place place : {Place::even, Place::uneven, Place::striped})
@@ -166,7 +171,6 @@ BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
         });
     }
 }
-// check decoding by reduction
 BOOST_AUTO_TEST_CASE(decode_several_heads) {
   const Index d = 5, e = 3;
   for (int p = 1; p <= 8; ++p)
@@ -192,7 +196,6 @@ BOOST_AUTO_TEST_CASE(decode_several_heads) {
       return worst;
     });
 }
-// check decoding by reduction
 BOOST_AUTO_TEST_CASE(decode_has_the_same_bits_on_all_ranks) {
   for (int p = 1; p <= 8; ++p)
     on_ranks(p, [&](MPI_Comm comm, int rank) {
@@ -211,7 +214,6 @@ BOOST_AUTO_TEST_CASE(decode_has_the_same_bits_on_all_ranks) {
       return worst;
     });
 }
-// check decoding by reduction
 BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
   for (const int p : {2, 3, 8})
     on_ranks(p, [&](MPI_Comm comm, int rank) {
@@ -237,6 +239,7 @@ BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
       return worst;
     });
 }
+
 // check that all ranks refuse
 template <class Error, class F>
 Worst all_throw(MPI_Comm comm, const std::string& words, F f) {
@@ -253,7 +256,6 @@ Worst all_throw(MPI_Comm comm, const std::string& words, F f) {
   worst.add(text.find(words) == std::string::npos || text != first, 0);
   return worst;
 }
-// check that all ranks refuse
 struct Call {
   Matrix<double> Q, K, V;
   Ring ring;
@@ -275,10 +277,8 @@ void refuses(const std::string& words, Change change) {
     return worst;
   });
 }
-// check that all ranks refuse
 using Shape = std::invalid_argument;
 using Value = std::domain_error;
-// check that all ranks refuse
 BOOST_AUTO_TEST_CASE(one_rank_has_a_wrong_shape) {
   refuses<Shape>("K is 5x3, expected 4 rows (on rank 1)",
                  [](Call& c, int r) { if (r == 1) c.K.setZero(5, 3); });
@@ -295,7 +295,6 @@ BOOST_AUTO_TEST_CASE(one_rank_has_a_wrong_shape) {
     if (r == 2) c.K.setZero(4, 1);
   });
 }
-// check that all ranks refuse
 BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
   refuses<Shape>("right is 1 on rank 2 but inf on rank 0",
                  [](Call& c, int r) { if (r == 2) c.rule.right = 1; });
@@ -312,7 +311,6 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
     c.rule.keep = &all;
   });
 }
-// check that all ranks refuse
 BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
   refuses<Value>("softcap", [](Call& c, int) { c.rule.softcap = -1; });
   refuses<Value>("sink", [](Call& c, int) { c.rule.sink = NaN; });
@@ -338,7 +336,6 @@ BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
     c.rule.keep = &few;
   });
 }
-// check that all ranks refuse
 BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     Call c(comm);
@@ -351,6 +348,7 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
       ring_attention_vjp<double>(c.ring, c.Q, c.K, c.V, y, c.V, {},
                                  Matrix<double>::Zero(1, 1));
     }));
+
     // refuse heads and caches that do not fit
     worst.add(all_throw<Shape>(comm, "for 2 heads of queries and 1 of keys", [&] {
       head_parallel(c.ring, c.Q, c.K, c.V, {2, 1});
@@ -372,6 +370,7 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
       tree_decode<double>(comm, c.Q.row(0), c.K,
                           gaussian<double>(4, rank == 2 ? 3 : 2, 1));
     }));
+
     // refuse caches that decoding cannot use
     worst.add(all_throw<Shape>(comm, "tree_decode: K is 4x3, V is 5x2", [&] {
       tree_decode<double>(comm, c.Q.row(0), c.K, Matrix<double>(5, 2));
@@ -385,6 +384,7 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     return worst;
   });
 }
+
 // measure what a rank holds
 struct Held { long forward, backward; };
 Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
@@ -403,6 +403,7 @@ Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
   held.backward = peak_since();
   return held;
 }
+
 // check the memory of a rank
 BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
   const Index d = 64, e = 32, w = d + e, m = 512;

@@ -1,4 +1,4 @@
-// tests/shards_test.cpp: tangled from chapters/10-ring.nw; edit that file, not this one.
+// tests/shards_test.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 
@@ -8,6 +8,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(ring)
+
 // draw a rule
 struct Dice {
   std::uint64_t k;
@@ -27,6 +28,7 @@ RingRule random_rule(Dice& roll, Index n_q, Index n_k) {
   c.masked = roll(3) == 0;
   return c;
 }
+
 // check the placements
 BOOST_AUTO_TEST_CASE(each_position_is_held_once) {
   for (const Index n : {0, 1, 2, 7, 24, 25})
@@ -52,7 +54,6 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_placement) {
   BOOST_CHECK_EXCEPTION(part_of(gaussian<double>(3, 1, 1), contiguous(4, 2), 0),
                         std::invalid_argument, says("part_of: matrix is 3x1"));
 }
-// check the placements
 BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   Matrix<bool> keep;
   FlashRule<double> rule;
@@ -69,6 +70,7 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
       rule_between(rule, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
       std::invalid_argument, says("a bias is not sharded"));
 }
+
 // check windows between pieces
 BOOST_AUTO_TEST_CASE(windows_between_pieces) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
@@ -84,6 +86,7 @@ BOOST_AUTO_TEST_CASE(windows_between_pieces) {
     Index seen = 0, wrong = 0;
     for (const auto& qs : queries.of) for (const Piece& q : qs)
       for (const auto& ks : keys.of) for (const Piece& k : ks)
+
         // compare the pairs of two pieces
         {
           Matrix<bool> keep;
@@ -100,6 +103,7 @@ BOOST_AUTO_TEST_CASE(windows_between_pieces) {
     verify(double(std::abs(seen - n_q * n_k)), 0);
   }
 }
+
 // check the balance of causal shards
 BOOST_AUTO_TEST_CASE(zigzag_balance) {
   for (int p = 1; p <= 8; ++p)
@@ -111,7 +115,6 @@ BOOST_AUTO_TEST_CASE(zigzag_balance) {
                                  (r == s ? m * (m + 1) : m * m) / 2)), 0);
     }
 }
-// check the balance of causal shards
 BOOST_AUTO_TEST_CASE(striped_balance) {
   for (int p = 1; p <= 8; ++p)
     for (const Index m : {1, 3, 10}) {
@@ -122,7 +125,6 @@ BOOST_AUTO_TEST_CASE(striped_balance) {
                                  m * (s <= r ? m + 1 : m - 1) / 2)), 0);
     }
 }
-// check the balance of causal shards
 BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
   for (int p = 1; p <= 8; ++p)
     for (const Index m : {1, 3, 10}) {
@@ -140,6 +142,7 @@ BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
                              all * ((2 * p - 1) * m + 1))), 0);
     }
 }
+
 // check the model of the ring
 BOOST_AUTO_TEST_CASE(uniform_ring) {
   for (const int p : {1, 2, 3, 10, 100})
@@ -162,7 +165,6 @@ BOOST_AUTO_TEST_CASE(contiguous_ring) {
       verify(std::abs(ring_time(p, half, tau).total - 0.5 * p), 0);
     }
 }
-// check the model of the ring
 BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
   const auto tile = [](int r, int t) {
     return r == 0 && t == 0 ? 10.0 : r == 1 && t == 2 ? 5.0 : 1.0;
@@ -175,7 +177,6 @@ BOOST_AUTO_TEST_CASE(a_late_block_leaves_late) {
   };
   verify(std::abs(ring_time(3, tile, 4).total - 19), 0);
 }
-// check the model of the ring
 BOOST_AUTO_TEST_CASE(where_overlap_ends) {
   const double F = 4e14, B = 5e10, s = 2, H = 32, d = 256;
   for (const double H_k : {1.0, 8.0, 32.0}) {
@@ -198,6 +199,7 @@ BOOST_AUTO_TEST_CASE(no_faster_than_work_and_messages) {
     const double tau = 0.1 * double(seed % 20);
     const auto t = ring_time(p, [&](int r, int s) { return c(r, s); }, tau);
     // excess would be negative; p additions of numbers below total
+
     // bound the time of a ring from below and above
     const double round = 2 * p * 0x1p-53 * t.total;
     verify(worse(0, t.busiest - t.total), round);
@@ -208,6 +210,7 @@ BOOST_AUTO_TEST_CASE(no_faster_than_work_and_messages) {
     verify(worse(0, t.total - slowest), round);
   }
 }
+
 // check the truth and finished rows
 BOOST_AUTO_TEST_CASE(truth_is_attention) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -234,6 +237,7 @@ BOOST_AUTO_TEST_CASE(finished_rows_are_states) {
     verify(distance(u.logZ(), v.logZ()), 1e-30);
   }
 }
+
 // check the gradients in quad
 quad loss(const RingCase<quad>& c) {
   const Truth t = forward_truth(c);
@@ -242,7 +246,6 @@ quad loss(const RingCase<quad>& c) {
     if (!is_forbidden(t.L(i))) sum += c.dL(i) * t.L(i);
   return sum;
 }
-// check the gradients in quad
 BOOST_AUTO_TEST_CASE(truth_goes_back) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     RingCase<quad> c = ring_case<quad>(6, 8, 3, 2, seed);
@@ -263,6 +266,7 @@ BOOST_AUTO_TEST_CASE(truth_goes_back) {
     verify(distance(slope, (moved(h) - moved(-h)) / (2 * h)), 1e-14);
   }
 }
+
 // check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_window) {
   const Index m = 6;
@@ -276,7 +280,6 @@ BOOST_AUTO_TEST_CASE(answer_window) {
     verify(double(std::abs(steps - (r == 0 ? 1 : 2))), 0);
   }
 }
-// check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_uneven) {
   const std::vector<double> v{1, 2, 4, 1};
   const Shards queries = contiguous({8, 16, 32, 8}), keys = contiguous(64, 4);
@@ -290,7 +293,6 @@ BOOST_AUTO_TEST_CASE(answer_uneven) {
   verify(std::abs(time(queries, keys) - 64.0 * 64 / 8), 0);
   refute(time(keys, keys) / time(queries, keys), 2);
 }
-// check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_queries_travel) {
   const int p = 4;
   const Index n = 5, m = 40;
@@ -308,7 +310,6 @@ BOOST_AUTO_TEST_CASE(answer_queries_travel) {
       verify(distance(x.output(), whole.output()), 1e-30);
     }
 }
-// check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_both_directions) {
   const Network net{0.25, 2.0};
   const double c = 1, x = 8;

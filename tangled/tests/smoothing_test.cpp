@@ -1,4 +1,4 @@
-// tests/smoothing_test.cpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
+// tests/smoothing_test.cpp: tangled from chapters/07-kernel-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "lattice.hpp"
@@ -7,6 +7,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(kernel)
+
 // check bias and variance on a lattice
 BOOST_AUTO_TEST_CASE(bias_and_variance) {
   for (const Index d : {1, 2, 3}) {
@@ -27,7 +28,6 @@ BOOST_AUTO_TEST_CASE(bias_and_variance) {
     }
   }
 }
-// check bias and variance on a lattice
 BOOST_AUTO_TEST_CASE(consistency_rate) {
   for (const Index d : {1, 2, 3}) {
     const Index first = d == 1 ? 128 : d == 2 ? 32 : 24;
@@ -50,6 +50,7 @@ BOOST_AUTO_TEST_CASE(consistency_rate) {
                span);
   }
 }
+
 // check the limit of attention
 BOOST_AUTO_TEST_CASE(gaussian_keys) {
   const Vector<double> k = Vector<double>::LinSpaced(4001, -20, 20);
@@ -75,7 +76,6 @@ BOOST_AUTO_TEST_CASE(gaussian_keys) {
                rounding);
       }
 }
-// check the limit of attention
 BOOST_AUTO_TEST_CASE(attention_tilts) {
   const Index n = 40000;
   const Matrix<double> K = gaussian<double>(n, 1, 12);
@@ -92,6 +92,7 @@ BOOST_AUTO_TEST_CASE(attention_tilts) {
     refute(std::abs(fit.O(0) - std::sin(q)), 0.1);
   }
 }
+
 // check the leave-one-out shortcut
 BOOST_AUTO_TEST_CASE(leave_one_out_shortcut) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -112,6 +113,7 @@ BOOST_AUTO_TEST_CASE(leave_one_out_shortcut) {
   const Matrix<double> one{{3.0}};
   verify(leave_one_out(one, one)(0), 0);
 }
+
 // check the bias at the boundary
 BOOST_AUTO_TEST_CASE(boundary_bias) {
   const Index n = 100000;
@@ -132,6 +134,7 @@ BOOST_AUTO_TEST_CASE(boundary_bias) {
   verify(std::abs(line - h * h * bend / 2 * (M_PI - 4) / (M_PI - 2)),
          next + grid);
 }
+
 // check the weighted line
 /// Relative error of a weighted line through K (n x d) with weights a.
 double line_error(const Matrix<double>& a, const Matrix<double>& K,
@@ -150,7 +153,6 @@ double line_size(const Matrix<double>& q, const Matrix<double>& K,
   const double reach = 1 + K.norm() + q.norm();
   return reach * (1 + value + slope * reach);
 }
-// check the weighted line
 BOOST_AUTO_TEST_CASE(line_is_least_squares) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Matrix<double> K = gaussian<double>(8, 2, seed);
@@ -164,6 +166,7 @@ BOOST_AUTO_TEST_CASE(line_is_least_squares) {
     };
     const double a = at(0, 0);
     const Vector<double> b{{at(1, 0) - a, at(0, 1) - a}};
+
     // write the loss of a line
     const auto loss = [&](double level, double x, double y) {
       double sum = ridge * (x * x + y * y);
@@ -181,7 +184,6 @@ BOOST_AUTO_TEST_CASE(line_is_least_squares) {
     verify(distance(loss(a, b(0), b(1) + 1), loss(a, b(0), b(1) - 1)), most);
   }
 }
-// check the weighted line
 BOOST_AUTO_TEST_CASE(line_reproduces_affine) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index d = Index(1 + seed % 4);
@@ -198,7 +200,6 @@ BOOST_AUTO_TEST_CASE(line_reproduces_affine) {
     refute(distance(average(A, V), truth), 0.1);
   }
 }
-// check the weighted line
 BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
   const Matrix<double> K = gaussian<double>(4, 2, 1);
   const Matrix<double> V = gaussian<double>(4, 1, 2), q = K.row(0);
@@ -212,6 +213,7 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
   BOOST_CHECK_EXCEPTION(local_linear(one, q, K, K.topRows(3)),
                         std::invalid_argument, says("local_linear: A is 1x4"));
 }
+
 // check the edges of regression
 BOOST_AUTO_TEST_CASE(regression_edges) {
   const Matrix<double> Q = gaussian<double>(2, 3, 1);
@@ -235,7 +237,6 @@ BOOST_AUTO_TEST_CASE(regression_edges) {
   BOOST_CHECK_EXCEPTION(leave_one_out(Q, Q), std::invalid_argument,
                         says("leave_one_out: the scores are 2x3"));
 }
-// check the edges of regression
 BOOST_AUTO_TEST_CASE(regression_refuses_each_extent) {
   const Matrix<double> Q(2, 3), S(2, 2), V(4, 1);
   const auto g = Metric<double>::identity(3);
@@ -250,6 +251,7 @@ BOOST_AUTO_TEST_CASE(regression_refuses_each_extent) {
   refused([&] { local_linear(S, Q, K, V); }, "A is 2x2");
   refused([&] { local_linear(A, S, K, V); }, "Q 2x2, K 4x3");
 }
+
 // check errata about regression
 BOOST_AUTO_TEST_CASE(plain_gaussian_is_not_attention) {
   const Matrix<double> Q = gaussian<double>(16, 8, 1);
@@ -268,7 +270,6 @@ BOOST_AUTO_TEST_CASE(plain_gaussian_is_not_attention) {
   verify(with_prior, 2 * gamma(11, 0x1p-53) * largest +
                          2 * gamma(21, 0x1p-53));
 }
-// check errata about regression
 BOOST_AUTO_TEST_CASE(weights_are_no_kernel_matrix) {
   const Matrix<double> K = gaussian<double>(10, 4, 3);
   const Matrix<double> A = softmax(scores(K, K));
@@ -283,11 +284,13 @@ BOOST_AUTO_TEST_CASE(weights_are_no_kernel_matrix) {
   verify(std::abs(B(0, 0) * B(1, 1) - B(0, 1) * B(1, 0) - eigenvalue),
          gamma(8, 0x1p-53));
 }
+
 // check the choice of a temperature
 BOOST_AUTO_TEST_CASE(answer_choose_temperature) {
   const Matrix<double> K = uniform<double>(200, 1, 1) * 3;
   const Matrix<double> m = (2 * K.array()).sin();
   const Matrix<double> V = m + 0.3 * gaussian<double>(200, 1, 2);
+
   // search for the bandwidth twice
   double chosen = 0, best = 0, least = 1e9, seen = 1e9, paid = 0;
   for (double h = 0.02; h < 2; h *= 1.1) {

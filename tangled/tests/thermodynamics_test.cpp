@@ -1,4 +1,4 @@
-// tests/thermodynamics_test.cpp: tangled from chapters/02-gibbs.nw; edit that file, not this one.
+// tests/thermodynamics_test.cpp: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/field.hpp"
@@ -6,6 +6,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(gibbs)
+
 // check energies against their definition
 BOOST_AUTO_TEST_CASE(free_energy_splits) {
   const double u = unit_roundoff<quad>();
@@ -29,6 +30,7 @@ BOOST_AUTO_TEST_CASE(mean_score_as_equation) {
     verify(distance(-M(i), expected_energy(S, quad(2))(i)), 1e-32);
   verify(distance(expected_energy(S), expected_energy(S, quad(1))), 0);
 }
+
 // check the variational principle
 BOOST_AUTO_TEST_CASE(variational_identity) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -43,7 +45,6 @@ BOOST_AUTO_TEST_CASE(variational_identity) {
     if (n > 1) BOOST_TEST(excess > 0);
   }
 }
-// check the variational principle
 BOOST_AUTO_TEST_CASE(kl_is_positive) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Matrix<double> S = gaussian<double>(2, 5, seed);
@@ -64,7 +65,6 @@ BOOST_AUTO_TEST_CASE(kl_is_positive) {
                         says("kl: q is 1x2 but p is 1x3"));
   BOOST_TEST(kl(p, q).size() == 1);
 }
-// check the variational principle
 BOOST_AUTO_TEST_CASE(kl_in_double) {
   for_rows(3, [](const Matrix<double>& S, double T) {
     const Matrix<double> q = attn::gibbs(S.row(0), T);
@@ -83,6 +83,7 @@ BOOST_AUTO_TEST_CASE(kl_in_double) {
            1.01 * unit_roundoff<double>() * bound);
   });
 }
+
 // check the duality
 BOOST_AUTO_TEST_CASE(gradient_of_the_potential) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -98,7 +99,6 @@ BOOST_AUTO_TEST_CASE(gradient_of_the_potential) {
     verify(distance(A, attn::gibbs(s, quad(T))), 1e-31);
   }
 }
-// check the duality
 BOOST_AUTO_TEST_CASE(fenchel_young_gap) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, 5, seed);
@@ -120,6 +120,7 @@ BOOST_AUTO_TEST_CASE(fenchel_young_gap) {
   BOOST_CHECK_EXCEPTION(fenchel_young(Matrix<double>(1, 3), half),
                         std::invalid_argument, says("1x3 but q is 1x2"));
 }
+
 // check the response of weights
 BOOST_AUTO_TEST_CASE(jacobian_is_covariance) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -141,7 +142,6 @@ BOOST_AUTO_TEST_CASE(jacobian_is_covariance) {
     verify(distance(fast.sum(), quad(0)), 1e-31);
   }
 }
-// check the response of weights
 BOOST_AUTO_TEST_CASE(jacobian_over_a_field) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Matrix<Fp> raw = uniform<Fp>(2, 7, seed);
@@ -164,7 +164,6 @@ BOOST_AUTO_TEST_CASE(refuses_what_has_no_response) {
   BOOST_CHECK_EXCEPTION(softmax_vjp(A, A, -1.0), std::domain_error,
                         says("softmax_vjp"));
 }
-// check the response of weights
 BOOST_AUTO_TEST_CASE(response_to_temperature) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, Index(1 + seed % 7), seed);
@@ -176,7 +175,6 @@ BOOST_AUTO_TEST_CASE(response_to_temperature) {
     verify(distance(free_energy(x, t)(0).d, -gibbs_entropy(s, T)(0)), 1e-30);
   }
 }
-// check the response of weights
 BOOST_AUTO_TEST_CASE(response_of_entropy) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, 5, seed);
@@ -193,6 +191,7 @@ BOOST_AUTO_TEST_CASE(response_of_entropy) {
     verify(distance(dH, formula), 1e-28);
   }
 }
+
 // check the heat capacity
 BOOST_AUTO_TEST_CASE(schottky_peak) {
   const Matrix<quad> s = lift<quad>(Matrix<double>{{2, 1, 0}});
@@ -216,7 +215,6 @@ BOOST_AUTO_TEST_CASE(schottky_peak) {
     area += h * heat_capacity(s, quad(std::exp(t)))(0);
   verify(distance(area, log(quad(3))), 1e-13);
 }
-// check the heat capacity
 BOOST_AUTO_TEST_CASE(heat_capacity_in_double) {
   for_rows(5, [](const Matrix<double>& S, double T) {
     const Matrix<quad> s = lift<quad>(S.row(0));
@@ -236,6 +234,7 @@ BOOST_AUTO_TEST_CASE(heat_capacity_in_double) {
            bound);
   });
 }
+
 // check the Lipschitz constant
 BOOST_AUTO_TEST_CASE(half_lipschitz) {
   double largest = 0;
@@ -253,7 +252,6 @@ BOOST_AUTO_TEST_CASE(half_lipschitz) {
   }
   fact("largest", largest, 6);
 }
-// check the Lipschitz constant
 BOOST_AUTO_TEST_CASE(finite_steps_contract) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const double step = std::pow(10.0, -double(seed % 6)), T = 0.3;
@@ -264,6 +262,7 @@ BOOST_AUTO_TEST_CASE(finite_steps_contract) {
            to_double((s - t).norm()) / (2 * T));
   }
 }
+
 // check cumulants against moments
 BOOST_AUTO_TEST_CASE(cumulants_are_moments) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -286,7 +285,6 @@ BOOST_AUTO_TEST_CASE(cumulants_are_moments) {
   verify(std::abs(even[0] - std::log(2.0)) + std::abs(even[1]) +
              std::abs(even[2] - 1), 0x1p-51);
 }
-// check cumulants against moments
 BOOST_AUTO_TEST_CASE(cumulants_need_a_score) {
   using M = Matrix<double>;
   for (const M& s : {M(1, 0), M{{-inf, -inf}}, M{{1, 2}, {3, 4}}})
@@ -294,6 +292,7 @@ BOOST_AUTO_TEST_CASE(cumulants_need_a_score) {
                           says("cumulants: s is " + shape(s)));
   BOOST_TEST(cumulants<1>(M{{-inf, 3}}, 2.0)[0] == 6);
 }
+
 // check the layout of a sweep
 BOOST_AUTO_TEST_CASE(sweep_has_its_layout) {
   const Matrix<double> S = gaussian<double>(3, 5, 1);
@@ -306,6 +305,7 @@ BOOST_AUTO_TEST_CASE(sweep_has_its_layout) {
          32 * unit_roundoff<double>());
   BOOST_CHECK_THROW(temperature_sweep(S, {1.0, 0.0}), std::domain_error);
 }
+
 // check what a layer knows
 BOOST_AUTO_TEST_CASE(mutual_information_two_ways) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -329,6 +329,7 @@ BOOST_AUTO_TEST_CASE(mutual_information_extremes) {
   padded.row(5).setZero();
   verify(std::abs(mutual_information(padded) - std::log(5.0)), 0x1p-50);
 }
+
 // check many keys at random
 BOOST_AUTO_TEST_CASE(annealed_bounds) {
   for (const Index n : {16, 256})
@@ -347,7 +348,6 @@ BOOST_AUTO_TEST_CASE(annealed_bounds) {
                std::expm1(sigma * sigma) / double(n) + 4 * error);
     }
 }
-// check many keys at random
 BOOST_AUTO_TEST_CASE(random_energies) {
   const double log_n = std::log(4096.0), sc = std::sqrt(2 * log_n);
   const Matrix<double> z = gaussian<double>(100, 4096, 8);

@@ -1,4 +1,4 @@
-// tests/tracked_variant.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/tracked_variant.hpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #pragma once
 #include "literal_variant.hpp"
 #include "attn/verify_gradients.hpp"
@@ -29,7 +29,6 @@ inline Matrix<double> gathered(const Matrix<double>& P,
   gather(P, r, r.mask.whole(), Y);
   return Y;
 }
-// track a variant
 /// The factor c_0, and how many roundings there are in it.
 template <class S>
 std::pair<double, Index> tracked_scale(const VariantParts<S>& x) {
@@ -50,7 +49,6 @@ Tracked tracked_raw(const VariantParts<S>& x, const VariantRules& r) {
   const auto [c0, k] = tracked_scale(x);
   return tracked_multiple<S>(c0, X, k);
 }
-// track a variant
 template <class S>
 Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
                          const VariantRules& r) {
@@ -69,6 +67,7 @@ Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
       if (!r.mask.allows(i, j)) continue;
+
       // track one modified score
       const double e = X.error(i, j), raw = std::abs(X.value(i, j)) + 2 * e;
       const double cap = r.softcap ? c * std::tanh(raw / c) : raw;
@@ -80,7 +79,6 @@ Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
     }
   return s;
 }
-// track a variant
 struct TrackedVariant {
   Tracked X, A, D, O;
 };
@@ -97,7 +95,6 @@ Tracked tracked_scatter(const Tracked& Y, const VariantRules& r,
     return scatter<double>(y, r, rows);
   });
 }
-// track a variant
 template <class S>
 TrackedVariant tracked_variant(const VariantParts<S>& x,
                                const VariantRules& r) {
@@ -115,6 +112,7 @@ TrackedVariant tracked_variant(const VariantParts<S>& x,
                  tracked_exactly(x.rel_values)));
   return t;
 }
+
 // track the gradient of a variant
 template <class S>
 Tracked tracked_cotangent(const TrackedVariant& t, const VariantParts<S>& x,
@@ -136,6 +134,7 @@ Tracked tracked_cotangent(const TrackedVariant& t, const VariantParts<S>& x,
   });
   Tracked dS = tracked_lower<S>(t.A, dA,
                                 heaviest_keys(variant_forward(x, r).A));
+
   // add the tracked cotangent of the free energy
   if (dlogZ.size() > 0) {
     const Vector<double> l = lift<double>(dlogZ), size = l.cwiseAbs();
@@ -146,7 +145,6 @@ Tracked tracked_cotangent(const TrackedVariant& t, const VariantParts<S>& x,
   }
   return dS;
 }
-// track the gradient of a variant
 template <class S>
 Tracked tracked_uncapped(const Tracked& dS, const Tracked& X,
                          const VariantRules& r) {
@@ -171,7 +169,6 @@ Tracked tracked_uncapped(const Tracked& dS, const Tracked& X,
     }
   return y;
 }
-// track the gradient of a variant
 /// Errors of a rows x cols table whose entries are sums of weighted y_ij.
 template <class S, class F>
 Matrix<double> tracked_table(const Tracked& y, const VariantRules& r,
@@ -187,7 +184,6 @@ Matrix<double> tracked_table(const Tracked& y, const VariantRules& r,
         add(e, i, j, y.error(i, j) + g * size(i, j));
   return e;
 }
-// track the gradient of a variant
 struct VariantBounds {
   Matrix<double> O;
   VariantParts<double> g;
@@ -204,6 +200,7 @@ VariantBounds variant_errors(const VariantParts<S>& x,
   const Tracked Y = tracked_multiple<S>(c0, dX, k);
   const Tracked w = tracked_exactly(dO);
   VariantBounds b{t.O.error, {{}, {}, {}}};
+
   // track the gradients of tables
   b.g.bias = tracked_table(dS, r, x.bias, [](auto& e, Index i, Index j,
                                              double v) {
@@ -229,6 +226,7 @@ VariantBounds variant_errors(const VariantParts<S>& x,
         1, 1, dS.error.col(r.mask.n_k).sum() +
                   gamma(r.mask.n_q, unit_roundoff<S>()) *
                       dS.size().col(r.mask.n_k).sum());
+
   // track the gradients of vectors
   const auto column_sums = [&](const Tracked& y) {
     return tracked_map<S>(y, y.value.rows(), [](const auto& m) {

@@ -1,4 +1,4 @@
-// tests/variants.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants.hpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #pragma once
 #include <cmath>
 #include <utility>
@@ -10,6 +10,7 @@ using namespace attn;
 inline constexpr double inf = HUGE_VAL, nan = NAN;
 inline const std::vector<std::pair<Index, Index>> extents{
     {5, 5}, {4, 7}, {7, 4}, {1, 6}, {6, 1}, {1, 1}};
+
 // list masks of every kind
 /// Masks of every kind on n x m, empty rows among them.
 inline std::vector<Mask> zoo(Index n, Index m) {

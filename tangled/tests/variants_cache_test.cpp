@@ -1,4 +1,4 @@
-// tests/variants_cache_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants_cache_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <boost/multiprecision/cpp_int.hpp>
@@ -16,6 +16,7 @@ Index rounded_bucket(Index n, Index E, Index m, Index far) {
   return std::min(E + Index(ratio * T(m)), E + m - 1);
 }
 }  // namespace
+
 // check the counter-based generator
 BOOST_AUTO_TEST_CASE(philox_known_answers) {
   const std::uint32_t f = 0xffffffff;
@@ -29,7 +30,6 @@ BOOST_AUTO_TEST_CASE(philox_known_answers) {
       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
   verify((zero != answers[0]) + (full != answers[1]) + (pi != answers[2]), 0);
 }
-// check the counter-based generator
 BOOST_AUTO_TEST_CASE(dropout_statistics) {
   const double p = 0.3, n = 512;
   const Dropout d{p, 11, 0}, other{p, 11, 1};
@@ -47,7 +47,6 @@ BOOST_AUTO_TEST_CASE(dropout_statistics) {
   for (const double c : {right, below, heads})
     verify(std::abs(c), 5 * n * s);
 }
-// check the counter-based generator
 BOOST_AUTO_TEST_CASE(dropout_by_hand) {
   for (std::uint32_t i = 0; i < 8; ++i)
     for (std::uint32_t j = 0; j < 8; ++j) {
@@ -60,7 +59,6 @@ BOOST_AUTO_TEST_CASE(dropout_by_hand) {
     }
   BOOST_TEST(Dropout{}.p == 0);
 }
-// check the counter-based generator
 BOOST_AUTO_TEST_CASE(dropout_output_moments) {
   const Index n = 6, seeds = 20000;
   const VariantParts<double> x{gaussian<double>(1, 4, 1),
@@ -83,6 +81,7 @@ BOOST_AUTO_TEST_CASE(dropout_output_moments) {
   verify(std::abs(sum / N), 5 * std::sqrt(variance / N));
   verify(std::abs(square / N - variance), 5 * std::sqrt(spread / N));
 }
+
 // check the buckets
 BOOST_AUTO_TEST_CASE(bucket_edges) {
   for (const Index far : {20, 64, 128, 256, 1024})
@@ -101,7 +100,6 @@ BOOST_AUTO_TEST_CASE(bucket_edges) {
       }
     }
 }
-// check the buckets
 BOOST_AUTO_TEST_CASE(buckets_have_sides) {
   const Buckets b;
   for (Index t = 0; t < 300; ++t) {
@@ -122,7 +120,6 @@ BOOST_AUTO_TEST_CASE(buckets_have_sides) {
   BOOST_TEST((Buckets(true, 32, 9).size() == 32 &&
               Buckets(false, 2, 2).size() == 2));
 }
-// check the buckets
 BOOST_AUTO_TEST_CASE(bucket_formula) {
   int tried = 0, wrong_float = 0, wrong_double = 0, at = 0;
   for (const Index classes : {8, 16, 32, 64})
@@ -142,6 +139,7 @@ BOOST_AUTO_TEST_CASE(bucket_formula) {
   fact("at", at);
   verify(wrong_double, 0);
 }
+
 // check the cache
 template <class S>
 VariantParts<S> queries_of(const VariantParts<S>& x, Index from, Index to) {
@@ -149,7 +147,6 @@ VariantParts<S> queries_of(const VariantParts<S>& x, Index from, Index to) {
   y.Q = x.Q.middleRows(from, to - from);
   return y;
 }
-// check the cache
 /// Adds g to sum; K and V stand at the position `first` in it.
 template <class P>
 void add_chunk(P& sum, const P& g, Index first, bool magnitude) {
@@ -160,7 +157,6 @@ void add_chunk(P& sum, const P& g, Index first, bool magnitude) {
         magnitude ? Matrix<double>(part.cwiseAbs()) : part;
   }, sum, g);
 }
-// check the cache
 BOOST_AUTO_TEST_CASE(cached_gradients_add_up) {
   const Index N = 8;
   for (unsigned bits = 0; bits <= last_variant; bits += 13)
@@ -178,6 +174,7 @@ BOOST_AUTO_TEST_CASE(cached_gradients_add_up) {
         b = Matrix<double>::Zero(a.rows(), a.cols());
       }, x, sum);
       VariantParts<double> bound = sum, size = sum;
+
       // add the gradients of all chunks
       const bool narrow = mask.allows(N - 1, 0) == false;
       KeyValueCache<double> cache(3, 2);
@@ -204,6 +201,7 @@ BOOST_AUTO_TEST_CASE(cached_gradients_add_up) {
         add_chunk(size, g, cache.first(), true);
         add_chunk(bound, e, cache.first(), false);
       }
+
       // compare their sum with the gradient of the whole
       const QuadParts exact = variant_vjp<quad>(
           truth, r, variant_forward(truth, r), lift<quad>(dO), lift<quad>(dl));
@@ -215,7 +213,6 @@ BOOST_AUTO_TEST_CASE(cached_gradients_add_up) {
       }, sum, exact, bound, size);
     }
 }
-// check the cache
 BOOST_AUTO_TEST_CASE(window_forgets) {
   const Index N = 200, L = 7;
   const VariantParts<double> x{gaussian<double>(N, 4, 1),
@@ -233,7 +230,6 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     const auto f = decode(queries_of(x, i, i + 1), r, cache);
     verify(f.O, lift<quad>(full.O.row(i)), bound.row(i));
   }
-// check the cache
   BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.V.topRows(2)),
                         std::invalid_argument, says("append 1x4 and 2x3"));
   BOOST_CHECK_EXCEPTION(cache.append(x.V.row(0), x.V.row(0)),
@@ -246,7 +242,6 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   BOOST_CHECK_EXCEPTION(decode(queries_of(x, 0, 1), r, cache),
                         std::invalid_argument, says("decode: 1 queries"));
 }
-// check the cache
 BOOST_AUTO_TEST_CASE(rotated_keys_are_cached) {
   const Index N = 12, d = 4;
   const Rotary<quad> R{frequencies<quad>(d)};
@@ -265,7 +260,6 @@ BOOST_AUTO_TEST_CASE(rotated_keys_are_cached) {
     verify(distance(decode(q, r, cache).O, full.O.row(i)), 1e-30);
   }
 }
-// check the cache
 BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
   const Index N = 16, d = 4;
   const QuadParts x = draw_parts(N, N, d, 2, 0, 5);
@@ -279,6 +273,7 @@ BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
   verify(last_of_half(causal(N, N)), 1e-31);
   fact("both", last_of_half(window(N, N, 3, 3)));
   refute(last_of_half(window(N, N, 3, 3)), 1e-2);
+
   // decode with frequencies of another length
   const Rotary<quad> now{frequencies<quad>(d, 1e4 * 4)};
   const Rotary<quad> then{frequencies<quad>(d)};
@@ -292,6 +287,7 @@ BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
              variant_forward(stale, r).O.bottomRows(1));
   fact("dynamic", dynamic);
   refute(dynamic, 1e-4);
+
   // decode with the mask at the top left
   QuadParts one = queries_of(x, N - 1, N);
   const auto right = variant_forward(one, {causal(1, N)});
@@ -301,6 +297,7 @@ BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
   fact("aligned", distance(wrong.O, full.O.bottomRows(1)));
   refute(distance(wrong.O, full.O.bottomRows(1)), 1e-2);
 }
+
 // check decoding in chunks
 BOOST_AUTO_TEST_CASE(any_partition_decodes) {
   const Index N = 9;
@@ -320,6 +317,7 @@ BOOST_AUTO_TEST_CASE(any_partition_decodes) {
       }
     }
 }
+
 // check errata about variants
 BOOST_AUTO_TEST_CASE(work_of_the_benchmark) {
   const Index n = 1024, b = 64;
@@ -332,7 +330,6 @@ BOOST_AUTO_TEST_CASE(work_of_the_benchmark) {
   verify(std::abs(visited(causal(n, n)) - 17.0 / 32), 0);
   verify(std::abs(visited(window(n, n, 127, 0)) - 45.0 / 256), 0);
 }
-// check errata about variants
 BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
   const Index N = 10;
   QuadParts x = draw_parts(N, N, 3, 2, 0, 1);
@@ -345,7 +342,6 @@ BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
   verify(distance(variant_forward(x, {causal(1, N)}).O, full.O.bottomRows(1)),
          1e-31);
 }
-// check errata about variants
 BOOST_AUTO_TEST_CASE(mask_by_multiplication) {
   const Matrix<double> S = gaussian<double>(4, 4, 1);
   Matrix<double> M = Matrix<double>::Zero(4, 4);
@@ -359,7 +355,6 @@ BOOST_AUTO_TEST_CASE(mask_by_multiplication) {
   verify(double(variant_forward(x, {causal(4, 4)}).O.array().isNaN()
                     .count()), 0);
 }
-// check errata about variants
 BOOST_AUTO_TEST_CASE(mask_by_a_large_number) {
   const Matrix<double> empty = softmax(Matrix<double>{{-1e9, -1e9, -1e9}});
   refute(empty.sum(), 1);
@@ -374,7 +369,6 @@ BOOST_AUTO_TEST_CASE(mask_by_a_large_number) {
   verify(std::abs(f.O(0, 0) - 3), 0);
   verify(std::abs(variant_forward(x, {!everything(1, 2)}).O(0, 0)), 0);
 }
-// check errata about variants
 BOOST_AUTO_TEST_CASE(printed_relative_attention) {
   const Index n = 5;
   QuadParts x = draw_parts(n, n, 3, 2, 8, 2);
@@ -390,7 +384,6 @@ BOOST_AUTO_TEST_CASE(printed_relative_attention) {
   refute(distance(variant_forward(without, r).O, truth), 0.1);
   refute(distance(variant_forward(turned, r).O, truth), 0.1);
 }
-// check errata about variants
 BOOST_AUTO_TEST_CASE(unscaled_scores) {
   QuadParts x = draw_parts(3, 5, 16, 2, 33, 4);
   x.scale.setConstant(quad(1));
@@ -402,7 +395,6 @@ BOOST_AUTO_TEST_CASE(unscaled_scores) {
   fact("off", distance(variant_forward(printed, r).A, f.A));
   refute(distance(variant_forward(printed, r).A, f.A), 0.1);
 }
-// check errata about variants
 BOOST_AUTO_TEST_CASE(patterns_are_unions) {
   const Index n = 12;
   const Mask w = window(n, n, 1, 1), g = global_tokens(n, n, 2);
@@ -423,6 +415,7 @@ BOOST_AUTO_TEST_CASE(patterns_are_unions) {
   verify(double((as_int(w | g).array() !=
                  (as_int(w) + as_int(g)).array().min(1)).count()), 0);
 }
+
 // check the answers about variants
 BOOST_AUTO_TEST_CASE(answer_cap) {
   for (const double X : {-9.0, -1.0, -0.01, 0.3, 2.0, 40.0})
@@ -439,7 +432,6 @@ BOOST_AUTO_TEST_CASE(answer_cap) {
                to_double(y * y));
     }
 }
-// check the answers about variants
 BOOST_AUTO_TEST_CASE(answer_prefix) {
   const Index N = 9, l = 4;
   const Mask m = causal(N, N) | padding(N, N, l, l);
@@ -455,7 +447,6 @@ BOOST_AUTO_TEST_CASE(answer_prefix) {
     verify(distance(f.O, full.O.middleRows(i, to - i)), 1e-31);
   }
 }
-// check the answers about variants
 BOOST_AUTO_TEST_CASE(answer_sink) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     QuadParts x = draw_parts(3, 5, 2, 2, 128, seed), y = x;

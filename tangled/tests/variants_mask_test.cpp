@@ -1,9 +1,10 @@
-// tests/variants_mask_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants_mask_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "variants.hpp"
 
 BOOST_AUTO_TEST_SUITE(variants)
+
 // check masks by their definitions
 BOOST_AUTO_TEST_CASE(cover_is_sound) {
   Index open = 0;
@@ -25,7 +26,6 @@ BOOST_AUTO_TEST_CASE(cover_is_sound) {
             }
   fact("open", int(open));
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(masks_by_their_definitions) {
   for (const auto& [n, m] : extents) {
     const auto all = zoo(n, m);
@@ -45,7 +45,6 @@ BOOST_AUTO_TEST_CASE(masks_by_their_definitions) {
       }
   }
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
   const Index n = 9, m = 12;
   for (const Mask& mask :
@@ -69,7 +68,6 @@ BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
   BOOST_TEST(((!everything(2, 2)).covers(two) == Cover::none));
   BOOST_TEST(((!!everything(2, 2)).covers(two) == Cover::all));
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(masks_are_sets) {
   for (const auto& [n, m] : extents) {
     const auto all = zoo(n, m);
@@ -92,7 +90,6 @@ BOOST_AUTO_TEST_CASE(masks_are_sets) {
     }
   }
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(intersections_know_what_their_parts_know) {
   const Index n = 8, m = 9;
   const auto all = zoo(n, m);
@@ -109,7 +106,6 @@ BOOST_AUTO_TEST_CASE(intersections_know_what_their_parts_know) {
           verify((a & b).covers(x) == expected ? 0 : 1, 0);
         }
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(causal_count) {
   for (Index n = 0; n < 40; ++n)
     for (const Index m : {n, n + 1, n + 7, 2 * n})
@@ -119,7 +115,6 @@ BOOST_AUTO_TEST_CASE(causal_count) {
   verify(std::abs(double(count(causal(large, large)) -
                          large / 2 * (large + 1))), 0);
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(printed_densities) {
   const Index n = 12;
   std::vector<Index> four;
@@ -132,7 +127,6 @@ BOOST_AUTO_TEST_CASE(printed_densities) {
   verify(off(segments(four, four), 0.333), 5e-4);
   verify(off(global_tokens(n, n, 2) | window(n, n, 1, 1), 0.5), 0);
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(work_saved) {
   const Index n = 4096, b = 64, all = (n / b) * (n / b);
   const auto skipped = [&](const Mask& m) {
@@ -151,7 +145,6 @@ BOOST_AUTO_TEST_CASE(work_saved) {
   verify(std::abs(double(census(w, b).all + census(w, b).some -
                          (5 * (n / b) - 10))), 0);
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(parts_and_pictures) {
   BOOST_TEST(picture(causal(3, 3)) == "#..\n##.\n###\n");
   BOOST_TEST(picture(causal(2, 4)) == "###.\n####\n");
@@ -171,7 +164,6 @@ BOOST_AUTO_TEST_CASE(parts_and_pictures) {
   const Census c = census(causal(5, 7), 2);
   BOOST_TEST((c.none == 3 && c.some == 2 && c.all == 7));
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(masks_refuse_bad_extents) {
   using bad = std::invalid_argument;
   BOOST_CHECK_EXCEPTION(window(3, 3, -1, 0), bad, says("window: left -1"));
@@ -186,7 +178,6 @@ BOOST_AUTO_TEST_CASE(masks_refuse_bad_extents) {
   BOOST_CHECK_EXCEPTION(global_tokens(5, 5, -1), bad, says("tokens -1"));
   BOOST_CHECK_EXCEPTION(random_tiles(5, 5, 0, 1, 1), bad, says("tile 0"));
 }
-// check masks by their definitions
 BOOST_AUTO_TEST_CASE(masks_refuse_one_bad_number) {
   using bad = std::invalid_argument;
   const Mask m = causal(3, 4);

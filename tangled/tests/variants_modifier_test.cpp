@@ -1,9 +1,10 @@
-// tests/variants_modifier_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants_modifier_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "literal_variant.hpp"
 
 BOOST_AUTO_TEST_SUITE(variants)
+
 // check variants against their definition
 BOOST_AUTO_TEST_CASE(literal_definition) {
   unsigned bits = 0;
@@ -24,7 +25,6 @@ BOOST_AUTO_TEST_CASE(literal_definition) {
                    1e-30);
       }
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(masked_nan_is_not_read) {
   const Index n = 5, m = 7;
   for (unsigned bits = 0; bits <= last_variant; bits += 11) {
@@ -42,7 +42,6 @@ BOOST_AUTO_TEST_CASE(masked_nan_is_not_read) {
       verify(isnan(quad(back.Q.row(i).sum())) ? 1 : 0, 0);
   }
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(bias_as_mask) {
   unsigned bits = 0;
   for (const Mask& mask : zoo(4, 5)) {
@@ -65,7 +64,6 @@ BOOST_AUTO_TEST_CASE(bias_as_mask) {
       else verify(distance(h.O.row(i), g.O.row(i)), 0);
   }
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(empty_rows_are_refused) {
   using error = std::domain_error;
   const QuadParts x = draw_parts(5, 3, 2, 2, 0, 1);
@@ -87,7 +85,6 @@ BOOST_AUTO_TEST_CASE(empty_rows_are_refused) {
       variant_vjp<quad>(x, {causal(5, 3)}, variant_forward(sunk, r), x.K),
       std::invalid_argument, says("variant_vjp: dO is 3x2"));
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
   const QuadParts x = draw_parts(5, 3, 2, 2, 0, 1);
   const auto f = variant_forward(x, {causal(5, 3)});
@@ -108,7 +105,6 @@ BOOST_AUTO_TEST_CASE(one_relative_value) {
   x.rel_values = 3 * one;
   verify(distance(variant_forward(x, {everything(1, 1)}).O, 4 * one), 0);
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(gather_and_scatter) {
   for (const auto& [n, m] : extents)
     for (const Index reach : {0, 1, 3, 12}) {
@@ -126,7 +122,6 @@ BOOST_AUTO_TEST_CASE(gather_and_scatter) {
       verify_exact(one, two, 2);
     }
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(relative_shift_invariance) {
   for (unsigned bits = 0; bits < 512; bits += 7) {
     const QuadParts x = draw_parts(4, 6, 2, 2, bits, bits);
@@ -146,7 +141,6 @@ BOOST_AUTO_TEST_CASE(relative_shift_invariance) {
   verify(std::abs(double(std::count(seen.begin(), seen.end(), true) -
                          (n + m - 1))), 0);
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(sink_is_a_key) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     QuadParts x = draw_parts(3, 5, 2, 2, 128, seed), y = x;
@@ -169,13 +163,13 @@ BOOST_AUTO_TEST_CASE(sink_is_a_key) {
     }
   }
 }
-// check variants against their definition
 BOOST_AUTO_TEST_CASE(empty_rows_with_a_sink) {
   const QuadParts x = draw_parts(2, 3, 2, 2, 128, 9);
   const auto f = variant_forward(x, {!everything(2, 3)});
   verify(to_double(quad(f.O.cwiseAbs().sum())), 0);
   verify(distance(f.logZ, Vector<quad>::Constant(2, x.sink(0))), 0);
 }
+
 // check gradients of variants
 using DualParts = VariantParts<Dual<quad>>;
 
@@ -201,7 +195,6 @@ quad slope_along(const DualParts& z, const VariantRules& r,
   for (Index i = 0; i < dlogZ.size(); ++i) s += dlogZ(i) * f.logZ(i).d;
   return s;
 }
-// check gradients of variants
 void compare_gradients(const QuadParts& x, const VariantRules& r,
                        std::uint64_t seed) {
   const auto f = variant_forward(x, r);
@@ -220,7 +213,6 @@ void compare_gradients(const QuadParts& x, const VariantRules& r,
   }, x, g);
 }
 
-// check gradients of variants
 BOOST_AUTO_TEST_CASE(gradients_in_quad) {
   unsigned bits = 0;
   for (const auto& [n, m] : {std::pair<Index, Index>{3, 4}, {4, 3}, {1, 5},
@@ -230,7 +222,6 @@ BOOST_AUTO_TEST_CASE(gradients_in_quad) {
         compare_gradients(draw_parts(n, m, 2, 2, bits, bits),
                           draw_rules(mask, bits), bits + 5);
 }
-// check gradients of variants
 BOOST_AUTO_TEST_CASE(gradients_of_empty_rows) {
   for (unsigned bits = 0; bits <= last_variant; bits += 3) {
     if (bits & 128) continue;  // a sink is never empty
@@ -247,14 +238,12 @@ BOOST_AUTO_TEST_CASE(gradients_of_empty_rows) {
     }, g);
   }
 }
-// check gradients of variants
 BOOST_AUTO_TEST_CASE(gradients_in_tangents) {
   const Index n = 40, m = 56;
   const QuadParts x = draw_parts(n, m, 8, 8, last_variant, 3);
   compare_gradients(x, draw_rules(causal(n, m) & window(n, m, 9, 0),
                                   last_variant), 4);
 }
-// check gradients of variants
 BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     QuadParts x = draw_parts(3, 5, 2, 2, 1, seed);
@@ -274,6 +263,7 @@ BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
     verify(to_double(abs(along - quad(dM.cwiseProduct(D).sum()))), 1e-30);
   }
 }
+
 // check every combination of variants
 BOOST_AUTO_TEST_CASE(every_combination) {
   for (const Mask& mask : zoo(3, 4))

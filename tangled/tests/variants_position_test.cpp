@@ -1,4 +1,4 @@
-// tests/variants_position_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants_position_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <Eigen/SVD>
@@ -10,6 +10,7 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(variants)
+
 // check positions
 BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
   const Index d = 12;
@@ -35,7 +36,6 @@ BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
       verify(to_double(abs(dot - sum)), 1e-29);
     }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(rotary_is_an_isometry) {
   for (const Pairs pairs : {Pairs::neighbours, Pairs::halves})
     for (const Index p : {0, 3, 4096}) {
@@ -49,7 +49,6 @@ BOOST_AUTO_TEST_CASE(rotary_is_an_isometry) {
       verify(to_double(abs(off)), 1e-30);
     }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(pairings_are_permutations) {
   const Index d = 8;
   const Vector<double> theta = frequencies<double>(d);
@@ -64,20 +63,17 @@ BOOST_AUTO_TEST_CASE(pairings_are_permutations) {
   for (const Index p : {0, 1, 77})
     verify(distance(rotate(moved(X), far, p), moved(rotate(X, near, p))), 0);
 }
-// check positions
 BOOST_AUTO_TEST_CASE(printed_rotary_example) {
   const Rotary<double> R{frequencies<double>(4, 100)};
   const Matrix<double> printed{{-.416, .909, .980, .199}};
   verify(distance(rotate(Matrix<double>{{1, 0, 1, 0}}, R, 2), printed),
          5e-4 + 0x1p-50);
 }
-// check positions
 double kernel(const Matrix<double>& m) {
   const Eigen::VectorXd sv = m.jacobiSvd().singularValues();
   const double noise = 64 * double(m.rows()) * 0x1p-53;
   return double((sv.array() < noise * sv(0)).count());
 }
-// check positions
 BOOST_AUTO_TEST_CASE(rotary_commutant) {
   for (const Index d : {2, 4, 6}) {
     const Rotary<double> R{frequencies<double>(d)};
@@ -99,7 +95,6 @@ BOOST_AUTO_TEST_CASE(rotary_commutant) {
     verify(std::abs(kernel(sym) - double(d / 2)), 0);
   }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(rotary_and_learned_metric) {
   const Index d = 8;
   const Rotary<double> R{frequencies<double>(d)};
@@ -108,6 +103,7 @@ BOOST_AUTO_TEST_CASE(rotary_and_learned_metric) {
                        I = Matrix<double>::Identity(d, d);
   Matrix<double> planes = I;
   for (Index a = 0; a < d; ++a) planes(a, a) = double(1 + a / 2);
+
   // bound the spread of a score
   const double turn = std::sqrt(2.0) * (4 * 69 + 4) * 0x1p-53;
   const double one = (2 * turn + 2 * gamma(d, 0x1p-53)) * (1 + 1e-9) *
@@ -128,7 +124,6 @@ BOOST_AUTO_TEST_CASE(rotary_and_learned_metric) {
   verify(spread(W.transpose(), I), 2 * one * lost * W.squaredNorm());
   refute(spread(I, W.transpose() * W), 1);
 }
-// check positions
 template <class S>
 void hold_rotation() {
   const Index d = 6;
@@ -151,10 +146,8 @@ void hold_rotation() {
       verify(rotate(X, R, p), rotate(lift<quad>(X), exact, p), bound);
     }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(rotary_in_double) { hold_rotation<double>(); }
 BOOST_AUTO_TEST_CASE(rotary_in_float) { hold_rotation<float>(); }
-// check positions
 BOOST_AUTO_TEST_CASE(float_angles_drift) {
   const Index d = 64, p = 1000000;
   const auto theta = frequencies<quad>(d);
@@ -176,7 +169,6 @@ BOOST_AUTO_TEST_CASE(float_angles_drift) {
   refute(off, 1e-2);
   verify(ours, 4 * 0x1p-24 + 4 * 0x1p-53 * double(p));
 }
-// check positions
 BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = 7;
@@ -198,7 +190,6 @@ BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
     verify(to_double(abs(cost(q) - cost(A) - kl)), 1e-30);
   }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(alibi_horizon) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Index n = 40;
@@ -213,7 +204,6 @@ BOOST_AUTO_TEST_CASE(alibi_horizon) {
              std::exp(rho - m * double(r + 1)) * (1 + 200 * 0x1p-53));
   }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(slopes_of_heads) {
   const auto eight = alibi_slopes(8), twelve = alibi_slopes(12);
   for (std::size_t h = 0; h < 8; ++h) {
@@ -224,7 +214,6 @@ BOOST_AUTO_TEST_CASE(slopes_of_heads) {
     verify(std::abs(twelve[std::size_t(8 + k)] - std::exp2(-0.5 - k)), 0);
   verify(double(twelve.size() != 12), 0);
 }
-// check positions
 BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
   AdditiveParts<quad> p{gaussian<quad>(1, 3, 1), gaussian<quad>(2, 4, 2),
                         gaussian<quad>(5, 3, 3), gaussian<quad>(5, 4, 4),
@@ -243,7 +232,6 @@ BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
   fact("times", linear / to_double(limit));
   refute(linear, 1e3 * to_double(limit));
 }
-// check positions
 BOOST_AUTO_TEST_CASE(additive_gradient) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const AdditiveParts<quad> p{
@@ -269,7 +257,6 @@ BOOST_AUTO_TEST_CASE(additive_gradient) {
     verify(to_double(abs(product)), 1e-30);
   }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   using bad = std::invalid_argument;
   const Rotary<double> R{frequencies<double>(4)};
@@ -286,6 +273,7 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(additive_vjp(p, X), bad, says("dS is 2x3"));
   BOOST_CHECK_EXCEPTION(additive_vjp(p, Matrix<double>(1, 2)), bad,
                         says("dS is 1x2"));
+
   // check that additive scores are refused
   p.x = gaussian<double>(3, 1, 2);
   BOOST_CHECK_EXCEPTION(additive_scores(p), bad, says("x 3x1"));
@@ -297,7 +285,6 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
       BOOST_CHECK_EXCEPTION(additive_scores(wrong), bad, says("U is"));
     }
 }
-// check positions
 BOOST_AUTO_TEST_CASE(positions_start_at_zero) {
   const Matrix<double> X = gaussian<double>(2, 4, 1);
   const Rotary<double> R{frequencies<double>(4)};
@@ -307,7 +294,20 @@ BOOST_AUTO_TEST_CASE(positions_start_at_zero) {
   verify(distance(sinusoidal<double>(3, 4), sinusoidal<double>(3, 4, 0, 1e4)),
          0);
 }
+
 // check errata about positions
+BOOST_AUTO_TEST_CASE(answer_ntk) {
+  for (const Index d : {4, 8, 64})
+    for (const double s : {2.0, 4.0}) {
+      const double e = double(d) / double(d - 2);
+      const auto slow = frequencies<double>(d, 1e4 * std::pow(s, e));
+      const auto fast = frequencies<double>(d);
+      for (Index a = 0; a < d / 2; ++a) {
+        const double part = 2 * double(a) / double(d - 2);
+        verify(std::abs(slow(a) * std::pow(s, part) / fast(a) - 1), 0x1p-47);
+      }
+    }
+}
 BOOST_AUTO_TEST_CASE(gradient_of_a_rotation) {
   const Rotary<quad> R{frequencies<quad>(4)};
   const Rotary<Dual<quad>> RD{lift<Dual<quad>>(R.theta)};
@@ -326,18 +326,5 @@ BOOST_AUTO_TEST_CASE(gradient_of_a_rotation) {
   fact("ours", distance(ours, truth));
   refute(distance(printed, truth), 0.1);
   verify(distance(ours, truth), 1e-31);
-}
-// check errata about positions
-BOOST_AUTO_TEST_CASE(answer_ntk) {
-  for (const Index d : {4, 8, 64})
-    for (const double s : {2.0, 4.0}) {
-      const double e = double(d) / double(d - 2);
-      const auto slow = frequencies<double>(d, 1e4 * std::pow(s, e));
-      const auto fast = frequencies<double>(d);
-      for (Index a = 0; a < d / 2; ++a) {
-        const double part = 2 * double(a) / double(d - 2);
-        verify(std::abs(slow(a) * std::pow(s, part) / fast(a) - 1), 0x1p-47);
-      }
-    }
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,9 +1,10 @@
-// tests/variants_rounding_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants_rounding_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "tracked_variant.hpp"
 
 BOOST_AUTO_TEST_SUITE(variants)
+
 // check the rounding of variants
 template <class T, class F>
 void hold_variant(F compare) {
@@ -27,7 +28,6 @@ Matrix<double> bound_of_output(const VariantParts<T>& x,
                                const VariantRules& r) {
   return tracked_variant(x, r).O.error;
 }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(variant_in_double) {
   hold_variant<double>([](auto& x, auto& truth, const VariantRules& r) {
     verify(variant_forward(x, r).O, literal(truth, r).O,
@@ -40,7 +40,6 @@ BOOST_AUTO_TEST_CASE(variant_in_float) {
            bound_of_output(x, r));
   });
 }
-// check the rounding of variants
 template <class T>
 void hold_gradients() {
   hold_variant<T>([](auto& x, auto& truth, const VariantRules& r) {
@@ -60,14 +59,12 @@ void hold_gradients() {
 }
 BOOST_AUTO_TEST_CASE(gradients_in_double) { hold_gradients<double>(); }
 BOOST_AUTO_TEST_CASE(gradients_in_float) { hold_gradients<float>(); }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(tiles_in_double) {
   hold_variant<double>([](auto& x, auto& truth, const VariantRules& r) {
     verify(variant_in_tiles(x, r, 3).O, literal(truth, r).O,
            bound_of_output(x, r));
   });
 }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(tiles_skip_what_is_masked) {
   const Index n = 64, b = 8;
   const VariantParts<double> x{gaussian<double>(n, 4, 1),
@@ -84,7 +81,6 @@ BOOST_AUTO_TEST_CASE(tiles_skip_what_is_masked) {
                    f.logZ.array().isInf()).count()), 0);
   }
 }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(future_is_not_read) {
   const Index n = 12, m = 15;
   for (const double future : {1e3, 1e300, inf, nan})
@@ -105,7 +101,6 @@ BOOST_AUTO_TEST_CASE(future_is_not_read) {
                2 * bound.topRows(past));
     }
 }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(causal_breaks_equivariance) {
   const Index n = 8;
   const auto pi = permutation(n, 3);
@@ -127,7 +122,6 @@ BOOST_AUTO_TEST_CASE(causal_breaks_equivariance) {
   fact("off", gap[1]);
   refute(gap[1], 0.1);
 }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(softcap_after_mask_leaks) {
   const double kept = std::tanh(0.5), masked = std::tanh(-inf);
   const double weight = std::exp(masked) / (std::exp(masked) +
@@ -141,7 +135,6 @@ BOOST_AUTO_TEST_CASE(softcap_after_mask_leaks) {
   verify(std::abs(variant_forward(x, r).A(0, 1)), 0);
   verify(std::abs(variant_forward(x, r).O(0, 0) - 1), 0);
 }
-// check the rounding of variants
 BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
   VariantParts<double> x{gaussian<double>(2, 3, 1), gaussian<double>(4, 3, 2),
                          gaussian<double>(4, 2, 3)};
@@ -154,6 +147,7 @@ BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
   };
   const std::invalid_argument shape("");
   const std::domain_error value("");
+
   // list variants that must be refused
   fails([](auto& y, auto&) { y.Q = y.K; }, shape, "Q is 4x3, expected 2x3");
   fails([](auto& y, auto&) { y.V = y.Q; }, shape, "V is 2x3, expected 4x3");
@@ -172,7 +166,6 @@ BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
         "rel_values is 3x3, expected 3x2");
   fails([](auto& y, auto&) { y.scale = y.K; }, shape, "scale is 4x3");
   fails([](auto& y, auto&) { y.slope = y.K; }, shape, "slope is 4x3");
-  // list variants that must be refused
   fails([](auto& y, auto&) { y.Q.resize(2, 2); }, shape, "Q is 2x2");
   fails([](auto& y, auto&) { y.u.resize(2, 3); }, shape, "u is 2x3");
   fails([](auto& y, auto&) { y.scale.resize(2, 1); }, shape, "scale is 2x1");

@@ -1,4 +1,4 @@
-// tests/variants_weights_test.cpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// tests/variants_weights_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/backward.hpp"
@@ -9,6 +9,7 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(variants)
 constexpr double inf = HUGE_VAL, nan = NAN;
+
 // check sparse weights
 BOOST_AUTO_TEST_CASE(entmax_is_the_maximum) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed)
@@ -30,7 +31,6 @@ BOOST_AUTO_TEST_CASE(entmax_is_the_maximum) {
       }
     }
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(sparsemax_is_a_projection) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Matrix<quad> s =
@@ -44,7 +44,6 @@ BOOST_AUTO_TEST_CASE(sparsemax_is_a_projection) {
     }
   }
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(entmax_limits) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, 6, seed);
@@ -61,7 +60,6 @@ BOOST_AUTO_TEST_CASE(entmax_limits) {
     verify(rest(1e-5), rest(1e-4) / 50);
   }
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(entmax_leads) {
   for (const double alpha : {1.25, 1.5, 2.0})
     for (const double T : {0.5, 1.0, 3.0}) {
@@ -74,7 +72,6 @@ BOOST_AUTO_TEST_CASE(entmax_leads) {
       verify(nonzero(lead * 0.999) == 1, 0);
     }
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(newton_is_monotone) {
   int most = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -84,6 +81,7 @@ BOOST_AUTO_TEST_CASE(newton_is_monotone) {
     for (const double alpha : {1.2, 1.5, 2.0}) {
       const quad q = 1 / (quad(alpha) - 1);
       const quad root = entmax_threshold<quad>({z.data(), std::size_t(n)}, q);
+
       // follow the iterates to the root
       quad tau = -1;
       int steps = 0;
@@ -104,7 +102,6 @@ BOOST_AUTO_TEST_CASE(newton_is_monotone) {
   }
   fact("most", most);
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Index n = Index(1 + seed % 60);
@@ -114,7 +111,6 @@ BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
     verify(sparsemax(s), truth, Matrix<double>::Constant(2, n, 8 * 0x1p-53));
   }
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(sparse_edges) {
   const Matrix<double> s{{1, -inf, 0.5}, {-inf, -inf, -inf}, {0, nan, 1}};
   for (const double alpha : {1.0, 1.5, 2.0}) {
@@ -135,7 +131,6 @@ BOOST_AUTO_TEST_CASE(sparse_edges) {
   BOOST_CHECK_EXCEPTION(entmax(s, 1.5, 0.0), std::domain_error,
                         says("entmax: temperature"));
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(entmax_jacobian) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     for (const double alpha : {1.0, 1.3, 1.5, 2.0}) {
@@ -156,7 +151,6 @@ BOOST_AUTO_TEST_CASE(entmax_jacobian) {
       verify(to_double(abs(quad(dS.sum()))), 1e-30);
     }
 }
-// check sparse weights
 BOOST_AUTO_TEST_CASE(entmax_of_gibbs_is_fisher) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<quad> A = attn::gibbs(gaussian<quad>(3, 6, seed));
@@ -164,6 +158,7 @@ BOOST_AUTO_TEST_CASE(entmax_of_gibbs_is_fisher) {
     verify(distance(entmax_vjp(A, G, quad(1)), fisher_lower(A, G)), 1e-31);
   }
 }
+
 // check doubly stochastic weights
 BOOST_AUTO_TEST_CASE(sinkhorn_sums) {
   for (const auto& [n, m] : {std::pair<Index, Index>{4, 4}, {3, 7}, {6, 2},
@@ -179,7 +174,6 @@ BOOST_AUTO_TEST_CASE(sinkhorn_sums) {
       verify(to_double(abs(quad(k.P.col(j).sum()) - share)), 1e-30);
   }
 }
-// check doubly stochastic weights
 BOOST_AUTO_TEST_CASE(sinkhorn_stops) {
   BOOST_TEST((sinkhorn(Matrix<double>(0, 3), 1.0).P.cols() == 3 &&
               sinkhorn(Matrix<double>(3, 0), 1.0).rounds == 0 &&
@@ -194,7 +188,6 @@ BOOST_AUTO_TEST_CASE(sinkhorn_stops) {
   BOOST_CHECK_EXCEPTION(sinkhorn(s, 1.0), std::domain_error,
                         says("sinkhorn: score 1,2"));
 }
-// check doubly stochastic weights
 BOOST_AUTO_TEST_CASE(sinkhorn_contracts) {
   double worst = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -216,7 +209,6 @@ BOOST_AUTO_TEST_CASE(sinkhorn_contracts) {
   }
   fact("worst", worst);
 }
-// check doubly stochastic weights
 BOOST_AUTO_TEST_CASE(sinkhorn_is_optimal) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const quad T(0.8);
@@ -233,7 +225,6 @@ BOOST_AUTO_TEST_CASE(sinkhorn_is_optimal) {
     verify(to_double(abs(gap - T * kl)), 1e-28);
   }
 }
-// check doubly stochastic weights
 BOOST_AUTO_TEST_CASE(sinkhorn_gradient) {
   for (const auto& [n, m] : {std::pair<Index, Index>{3, 3}, {2, 4}, {4, 3}}) {
     const Matrix<quad> S = gaussian<quad>(n, m, 5), D = gaussian<quad>(n, m, 6),
@@ -250,7 +241,6 @@ BOOST_AUTO_TEST_CASE(sinkhorn_gradient) {
     verify(to_double(abs(along - product)), 1e-28);
   }
 }
-// check doubly stochastic weights
 BOOST_AUTO_TEST_CASE(sinkhorn_sees_the_future) {
   Matrix<double> S = gaussian<double>(5, 5, 2);
   const Matrix<double> P = sinkhorn(S, 1.0).P, A = attn::gibbs(S);
@@ -261,6 +251,7 @@ BOOST_AUTO_TEST_CASE(sinkhorn_sees_the_future) {
   refute(off, 0.01);
   verify(largest((A - attn::gibbs(S)).topRows(4)), 0);
 }
+
 // check the control of temperature
 BOOST_AUTO_TEST_CASE(target_entropy_is_met) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -280,7 +271,6 @@ BOOST_AUTO_TEST_CASE(target_entropy_is_met) {
            3 * noise + 4 * u * (1 + std::abs(std::log(T))) * C);
   }
 }
-// check the control of temperature
 BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
   const Matrix<double> tie{{1, 1, 0}, {2, 0, 0}};
   BOOST_CHECK_EXCEPTION(temperature_of_entropy(tie, 0.3), std::domain_error,
@@ -296,7 +286,6 @@ BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
   BOOST_CHECK_EXCEPTION(temperature_of_entropy(Matrix<double>(2, 0), 0.1),
                         std::domain_error, says("between 0 and 0"));
 }
-// check the control of temperature
 BOOST_AUTO_TEST_CASE(planted_temperature) {
   for (const double T : {0.1, 0.2, 0.7, 1.0, 4.0, 50.0}) {
     const Matrix<quad> s = gaussian<quad>(6, 8, 3);
@@ -304,7 +293,6 @@ BOOST_AUTO_TEST_CASE(planted_temperature) {
     verify(to_double(abs(learn_temperature(s, q) / quad(T) - 1)), 1e-28);
   }
 }
-// check the control of temperature
 BOOST_AUTO_TEST_CASE(temperature_from_samples) {
   const Index n = 4000, m = 8;
   const double beta = 1.25;
@@ -328,7 +316,6 @@ BOOST_AUTO_TEST_CASE(temperature_from_samples) {
   fact("error", error);
   verify(std::abs(found - beta), 5 * error);
 }
-// check the control of temperature
 BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
   using bad = std::invalid_argument;
   const Matrix<double> A = attn::gibbs(gaussian<double>(2, 3, 1)),
@@ -349,6 +336,7 @@ BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(sinkhorn(A, 0.0), std::domain_error,
                         says("sinkhorn: temperature"));
 }
+
 // check the answers about weights
 BOOST_AUTO_TEST_CASE(answer_support) {
   std::vector<double> mean;
@@ -366,7 +354,6 @@ BOOST_AUTO_TEST_CASE(answer_support) {
            std::log(log_n) / log_n);
   }
 }
-// check the answers about weights
 BOOST_AUTO_TEST_CASE(answer_permutation) {
   const Matrix<double> S{{3, 2, 0}, {2.5, 0, 0}, {0, 0, 1}};
   const Matrix<double> best{{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};

@@ -1,5 +1,6 @@
-// tests/verify.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// tests/verify.hpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #pragma once
+
 // include what measuring needs
 #include "attn/argument.hpp"
 #include "attn/field.hpp"
@@ -30,6 +31,7 @@ inline Record& record() {
   static Record current;  // emptied by the observer at each case's start
   return current;
 }
+
 // tell Boost what was found
 inline void judge(bool good, const std::string& complaint,
                   std::source_location at) {
@@ -47,6 +49,7 @@ inline void judge(bool good, const std::string& complaint,
   test::framework::assertion_result(good ? test::AR_PASSED
                                          : test::AR_FAILED);
 }
+
 // count one measurement and judge it
 inline void measure(Kind kind, bool good, double error, double bound,
                     double ratio, const std::string& where,
@@ -65,13 +68,16 @@ inline void measure(Kind kind, bool good, double error, double bound,
     t.error = error, t.bound = bound, t.ratio = ratio;
   ++t.instances;
 }
+
 // measure against bounds
+
 // form the ratio that counts
 inline double quotient(double error, double bound) {
   const bool sane = error >= 0 && bound >= 0 && bound < HUGE_VAL;
   if (!sane) return HUGE_VAL;
   return error == 0 ? 0 : error / bound;
 }
+
 // verify an error against its bound
 /// Fails unless 0 <= error <= bound < infinity; a NaN fails.
 inline void verify(double error, double bound,
@@ -81,13 +87,13 @@ inline void verify(double error, double bound,
   measure(Kind::bound, error <= bound && std::isfinite(ratio), error,
           bound, ratio, "", at);
 }
+
 // take the distance of two numbers in quad
 template <class X, class Y>
   requires std::constructible_from<quad, X>
 double distance(const X& x, const Y& y) {
   return to_double(quad(abs(quad(x) - quad(y))));
 }
-// take the distance of two numbers in quad
 /// The larger of two errors, NaN if either is.
 inline double worse(double a, double b) {
   return std::isnan(a) || b <= a ? a : b;
@@ -111,6 +117,7 @@ double distance(const Eigen::MatrixBase<X>& x,
 template <class X> double largest(const Eigen::MatrixBase<X>& x) {
   return distance(x, Matrix<double>::Zero(x.rows(), x.cols()));
 }
+
 // verify a matrix entry by entry
 /// Componentwise |computed - truth| <= bound; the worst entry is reported.
 template <class C, class T, class B>
@@ -133,6 +140,7 @@ void verify(const Eigen::MatrixBase<C>& computed,
         worst = q, error = e, allowed = bound(i, j), I = i, J = j;
     }
   if (worst < 0) return;  // nothing was measured: an empty matrix
+
   // name the worst entry and judge
   std::ostringstream where;
   if (!(worst <= 1))
@@ -142,6 +150,7 @@ void verify(const Eigen::MatrixBase<C>& computed,
   measure(Kind::bound, error <= allowed && std::isfinite(worst), error,
           allowed, worst, where.str(), at);
 }
+
 // verify a limit by halving the step
 /// y(n) is the result of n steps of a method of the given order; y(2 n)
 /// must be as near to the truth as its distance to y(n) predicts.
@@ -156,6 +165,7 @@ void verify_limit(F y, Index n, int order, const T& truth,
          3 * distance(fine, coarse) / (std::pow(2, order) - 1) + rounding,
          at);
 }
+
 // refute a statement by its gap
 /// Passes iff gap >= at_least > 0: what is printed elsewhere is false.
 inline void refute(double gap, double at_least,
@@ -165,6 +175,7 @@ inline void refute(double gap, double at_least,
   const double ratio = good ? at_least / gap : HUGE_VAL;
   measure(Kind::refuted, good, gap, at_least, ratio, "", at);
 }
+
 // decide equality over the field
 inline bool same(const Fp& x, const Fp& y) { return x == y; }
 inline bool empty(const Fp&) { return false; }
@@ -186,6 +197,7 @@ bool same(const T& x, const T& y) {
 template <class T>
   requires requires(T t) { t.dim; t.values; }
 bool empty(const T& x) { return x.values.size() == 0; }
+
 // verify an identity exactly
 /// Equality at one random point of the field; degree is that of the
 /// identity after clearing denominators (cor. exact).
@@ -201,6 +213,7 @@ void verify_exact(const L& lhs, const R& rhs, long degree,
   if (!good) t.error = 1;
   ++t.instances;
 }
+
 // note a fact for the text to print
 /// Prints as \result{suite/case/name}.
 template <class T>
@@ -212,6 +225,7 @@ void fact(const std::string& name, const T& value, int digits = 0) {
   if (digits > 0) out << '\t' << digits;
   out << '\n';
 }
+
 // accept an exception by its words
 /// Predicate for BOOST_CHECK_EXCEPTION: the message contains the words.
 inline auto says(const std::string& words) {
@@ -219,6 +233,7 @@ inline auto says(const std::string& words) {
     return std::string(e.what()).find(words) != std::string::npos;
   };
 }
+
 // search for a counterexample and shrink it
 /// The smallest counterexample that RapidCheck finds; empty if none.
 template <class P>
@@ -231,6 +246,7 @@ std::string counterexample(const P& property, int tries = 100) {
       property, rc::detail::TestMetadata(), how);
   record().falsifying = false;
   if (result.template is<rc::detail::SuccessResult>()) return "";
+
   // print the counterexample in one line
   std::ostringstream text;
   if (result.template is<rc::detail::FailureResult>()) {
@@ -245,6 +261,7 @@ std::string counterexample(const P& property, int tries = 100) {
   }
   return text.str();
 }
+
 // check a property for all arguments
 /// Fails with the shrunk counterexample if verify fails inside property.
 template <class P>
@@ -253,6 +270,7 @@ void for_all(const P& property, int tries = 100,
   const std::string found = counterexample(property, tries);
   judge(found.empty(), "falsified by " + found, at);
 }
+
 // draw what shrinks well
 /// Inside a property: an integer in lo..hi, shrinking towards lo.
 inline Index draw(Index lo, Index hi) {

@@ -1,9 +1,10 @@
-// tests/zoo.hpp: tangled from chapters/03-geometry.nw; edit that file, not this one.
+// tests/zoo.hpp: tangled from chapters/03-geometry-checks.nw; edit that file, not this one.
 #pragma once
 #include "attn/geometry.hpp"
 
 namespace geometry {
 using namespace attn;
+
 // keep a zoo of metrics
 struct Zoo {
   enum Kind { polar, half_plane, normal, round, conformal, crooked } kind;
@@ -11,6 +12,7 @@ struct Zoo {
   template <class S>
   Matrix<S> operator()(const Vector<S>& x) const {
     Matrix<S> g = Matrix<S>::Identity(x.size(), x.size());
+
     // fill in the metric of one animal
     if (kind == polar) g(1, 1) = x(0) * x(0);
     if (kind == half_plane || kind == normal) g /= S(x(1) * x(1));
@@ -36,7 +38,6 @@ struct Zoo {
 const Zoo polar{Zoo::polar}, half_plane{Zoo::half_plane};
 const Zoo crooked{Zoo::crooked};
 inline Zoo stereographic(int r) { return {Zoo::round, r}; }
-// keep a zoo of metrics
 const auto scaled_identity = [](Index d) {
   return [=](const auto& x) {
     using S = typename std::decay_t<decltype(x)>::Scalar;
@@ -51,6 +52,7 @@ const auto sphere = [](int r) {
     return Matrix<S>{{rr, S(0)}, {S(0), rr * s * s}};
   };
 };
+
 // lay out keys in the plane
 inline const Matrix<double> six_keys{{1, 0}, {0, 1}, {-1, 0.5},
                                      {0.3, -1}, {2, 1}, {-0.5, -0.5}};

@@ -1,4 +1,4 @@
-// include/attn/argument.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/argument.hpp: tangled from chapters/90-equations.nw; edit that file, not this one.
 #pragma once
 #include <sstream>
 #include <stdexcept>
@@ -27,6 +27,7 @@ template <class... P>
 void require_domain(bool ok, const P&... pieces) {
   if (!ok) throw std::domain_error(detail::sentence(pieces...));
 }
+
 // print the extents of an argument
 /// Extents of a matrix, vector or tensor as text: "4x3".
 template <class X>

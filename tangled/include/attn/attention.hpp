@@ -36,6 +36,7 @@ Matrix<typename DQ::Scalar> scores(const Eigen::MatrixBase<DQ>& Q,
           shape(K));
   return scores(Q, K, Metric<typename DQ::Scalar>::scaled(K.cols()));
 }
+
 // attend with a bilinear form
 /// What an attention layer computes, by the names of eq. score-matrix.
 template <class T>
@@ -55,7 +56,6 @@ Matrix<typename DA::Scalar> average(const Eigen::MatrixBase<DA>& A,
   return eq<"O^{ic} = A^i{}_j V^{jc}">(view<up, dn>(a),  // eq:output
                                        view<up, up>(v)).mat();
 }
-// attend with a bilinear form
 /// Attention with the form g; shapes as for scores, V is n_k x d_v.
 /// Throws std::invalid_argument naming the shapes that do not fit.
 template <class DQ, class DK, class DV, Form F>
@@ -69,7 +69,6 @@ Attention<typename F::scalar> attention(const Eigen::MatrixBase<DQ>& Q,
   const auto [A, logZ] = weigh(S);
   return {average(A, V), A, S, logZ};
 }
-// attend with a bilinear form
 /// Standard attention: softmax(Q K^T / sqrt(d)) V and what leads to it.
 /// Throws std::invalid_argument.
 template <class DQ, class DK, class DV>
@@ -80,6 +79,7 @@ Attention<typename DQ::Scalar> attention(const Eigen::MatrixBase<DQ>& Q,
           " but K is ", shape(K));
   return attention(Q, K, V, Metric<typename DQ::Scalar>::scaled(K.cols()));
 }
+
 // bound the error of attention beforehand
 /// Componentwise bounds on the errors of scores, weights, and outputs.
 struct AttentionBound {
@@ -96,6 +96,7 @@ AttentionBound attention_bound(const Eigen::MatrixBase<DQ>& Q,
   const double u = unit_roundoff<T>(), d = double(Q.cols());
   const double tiny = to_double(std::numeric_limits<T>::denorm_min());
   const auto q = lift<double>(Q), k = lift<double>(K);
+
   // bound scores, then weights, then outputs
   AttentionBound b;
   const auto size = (q.cwiseAbs() * k.cwiseAbs().transpose()).eval();

@@ -1,5 +1,6 @@
-// include/attn/autodiff.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// include/attn/autodiff.hpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #pragma once
+
 // include what differentiation needs
 #include "attn/argument.hpp"
 #include "attn/product.hpp"
@@ -24,11 +25,13 @@ std::partial_ordering order(const T& a, const T& b) {
   return a == b ? std::partial_ordering::equivalent
                 : std::partial_ordering::unordered;
 }
+
 // the shape of one matrix with another scalar
 template <class S, class X>
 using With = Eigen::Matrix<S, X::RowsAtCompileTime, X::ColsAtCompileTime,
                            X::PlainObject::Options>;
 }  // namespace detail
+
 // the dual numbers $v + d\varepsilon$
 /// Dual number v + d eps, eps^2 = 0: a value and its derivative.
 template <class T>
@@ -40,6 +43,7 @@ struct Dual {
       : v(value), d(derivative) {}
   template <std::convertible_to<T> U>
   Dual(const U& constant) : v(T(constant)) {}
+
   // calculate with dual numbers
   Dual& operator+=(const Dual& b) { return *this = *this + b; }
   Dual& operator-=(const Dual& b) { return *this = *this - b; }
@@ -59,6 +63,7 @@ struct Dual {
     const T q = a.v / b.v;
     return {q, (a.d - q * b.d) / b.v};
   }
+
   // compare dual numbers by their values
   friend std::partial_ordering operator<=>(const Dual& a, const Dual& b) {
     return detail::order(a.v, b.v);
@@ -67,6 +72,7 @@ struct Dual {
     return a.v == b.v;
   }
 };
+
 // the tape of elementary steps
 /// The steps of type T recorded so far by this thread: each knows its
 /// one or two arguments (-1: none) and the partial derivatives by them.
@@ -85,6 +91,7 @@ struct Tape {
     return Index(steps().size()) - 1;
   }
 };
+
 // a variable whose history is on the tape
 /// A number that remembers on the tape how it was computed.
 template <class T>
@@ -96,6 +103,7 @@ struct Var {
   Var(const T& value, Index step) : v(value), id(step) {}
   template <std::convertible_to<T> U>
   Var(const U& constant) : v(T(constant)) {}
+
   // calculate and write the steps on the tape
   Var& operator+=(const Var& b) { return *this = *this + b; }
   Var& operator-=(const Var& b) { return *this = *this - b; }
@@ -115,6 +123,7 @@ struct Var {
     const T q = a.v / b.v;
     return chain(a, b, q, T(1) / b.v, -q / b.v);
   }
+
   // compare variables by their values
   friend std::partial_ordering operator<=>(const Var& a, const Var& b) {
     return detail::order(a.v, b.v);
@@ -123,6 +132,7 @@ struct Var {
     return a.v == b.v;
   }
 };
+
 // recognise the types that differentiate
 /// True for Dual<T> and Var<T>.
 template <class X>
@@ -140,12 +150,15 @@ template <class T>
 const T& value(const T& x) { return x; }
 template <Active X>
 const auto& value(const X& x) { return value(x.v); }
+
 // say how such numbers are multiplied
 template <class T>
 inline constexpr bool by_coefficient<Var<T>> = true;
 template <class T>
 inline constexpr bool by_coefficient<Dual<T>> = by_coefficient<T>;
+
 // differentiate the elementary functions
+
 // the chain rule of dual numbers
 /// f(x) for known value f and derivative f'.
 template <class T>
@@ -161,6 +174,7 @@ Dual<T> chain(const Dual<T>& x, const Dual<T>& y,
               const std::type_identity_t<T>& fy) {
   return {f, fx * x.d + fy * y.d};
 }
+
 // the chain rule of recorded variables
 /// f(x) for known value f and derivative f', recorded on the tape.
 template <class T>
@@ -178,6 +192,7 @@ Var<T> chain(const Var<T>& x, const Var<T>& y,
   if (x.id < 0 && y.id < 0) return {f, -1};
   return {f, Tape<T>::push(x.id, fx, y.id, fy)};
 }
+
 // differentiate exponentials and logarithms
 /// Exponential, logarithm and root: values as in <cmath>.
 template <Active X> X exp(const X& x) {
@@ -202,6 +217,7 @@ template <Active X> X sqrt(const X& x) {
   const auto s = sqrt(x.v);
   return chain(x, s, 1 / (s + s));
 }
+
 // differentiate circular functions
 /// Circular functions: values as in <cmath>.
 template <Active X> X sin(const X& x) {
@@ -217,6 +233,7 @@ template <Active X> X tan(const X& x) {
   const auto t = tan(x.v);
   return chain(x, t, 1 + t * t);
 }
+
 // differentiate hyperbolic functions
 /// Hyperbolic functions: values as in <cmath>.
 template <Active X> X sinh(const X& x) {
@@ -232,6 +249,7 @@ template <Active X> X tanh(const X& x) {
   const auto c = cosh(x.v);
   return chain(x, tanh(x.v), 1 / c / c);
 }
+
 // differentiate inverse circular functions
 /// Inverse circular functions: values as in <cmath>.
 template <Active X> X asin(const X& x) {
@@ -251,6 +269,7 @@ template <Active X> X atan2(const X& y, const X& x) {
   const auto r = x.v * x.v + y.v * y.v;
   return chain(y, x, atan2(y.v, x.v), x.v / r, -y.v / r);
 }
+
 // differentiate powers
 /// x^p for a constant exponent; x may be negative if p is an integer.
 template <Active X, class P>
@@ -269,6 +288,7 @@ template <Active X> X pow(const X& x, const X& y) {
 template <class B, Active X>
   requires(!Active<B>)
 X pow(const B& b, const X& y) { return pow(X(b), y); }
+
 // differentiate what has corners
 /// |x|, and the larger and the smaller of two; at a corner the
 /// derivative is that of the branch taken.
@@ -287,6 +307,7 @@ template <Active X> bool isnan(const X& x) { return !(x == x); }
 template <Active X> bool isinf(const X& x) {
   return !isfinite(x) && !isnan(x);
 }
+
 // print a value and hide its derivative
 template <Active X>
 std::ostream& operator<<(std::ostream& out, const X& x) {
@@ -307,6 +328,7 @@ struct NumTraits<X> : NumTraits<std::decay_t<decltype(X::v)>> {
          MulCost = 6 };
 };
 }  // namespace Eigen
+
 // tell the standard library their limits
 template <attn::Active X>
 struct std::numeric_limits<X>
@@ -314,6 +336,7 @@ struct std::numeric_limits<X>
 
 namespace attn {
 // the derivatives of whole functions
+
 // record a stretch of tape and erase it
 /// One evaluation's stretch of tape, erased when it goes out of scope.
 template <class T>
@@ -326,6 +349,7 @@ struct Recording {
     auto& steps = Tape<T>::steps();
     steps.erase(steps.begin() + begin, steps.end());
   }
+
   // make the inputs of a recording
   template <class X>
   auto inputs(const Eigen::MatrixBase<X>& x) const {
@@ -335,6 +359,7 @@ struct Recording {
         result(i, j) = {x(i, j), Tape<T>::push(-1, T(0), -1, T(0))};
     return result;
   }
+
   // pull a covector back along the tape
   std::vector<T> adjoints(const Var<T>& y) const {
     const auto& steps = Tape<T>::steps();
@@ -362,6 +387,7 @@ auto read(const X& inputs, const std::vector<T>& bar, Index begin) {
       g(i, j) = bar[std::size_t(inputs(i, j).id - begin)];
   return g;
 }
+
 // take the infinitesimal part of a matrix
 template <class T, class Y>
 auto infinitesimal(const Eigen::MatrixBase<Y>& y) {
@@ -372,6 +398,7 @@ auto infinitesimal(const Eigen::MatrixBase<Y>& y) {
   return d;
 }
 }  // namespace detail
+
 // the gradient of a scalar function
 /// Gradient of f(X, Y, ...), by one reverse sweep (thm. reverse).  f takes
 /// matrices or vectors of Var<T> and returns a Var<T>.  Shapes: a matrix
@@ -391,12 +418,14 @@ auto gradient(F&& f, const Eigen::MatrixBase<X>& x,
       return std::tuple{detail::read<T>(in, bar, tape.begin)...};
     }, inputs);
 }
+
 // the derivative of a function of one number
 /// f'(x) for f : Dual<T> -> Dual<T> (thm. dual).
 template <class F, class T>
 T derivative(F&& f, const T& x) {
   return Dual<T>(f(Dual<T>(x, T(1)))).d;
 }
+
 // the derivative along a direction
 /// Derivative of f at X along dX: a T if f returns a scalar, else a
 /// matrix.  Shapes: X and dX alike, else throws std::invalid_argument.
@@ -416,6 +445,7 @@ auto directional(F&& f, const Eigen::MatrixBase<X>& x,
   else
     return detail::infinitesimal<T>(y);
 }
+
 // the matrix of second derivatives
 /// Hessian of f at the vector x: the gradient, differentiated along
 /// each axis.  f takes Vector<Var<Dual<T>>>, returns Var<Dual<T>>.

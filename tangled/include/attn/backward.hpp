@@ -14,6 +14,7 @@
 
 namespace attn {
 // everything of first order
+
 // pull back through the values
 /// Cotangents of the factors of O = A V.
 template <class S>
@@ -38,6 +39,7 @@ OutputGradient<S> output_vjp(const Matrix<S>& A, const Matrix<S>& V,
       eq<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(  // eq:dv
           view<up, dn>(A), view<dn, dn>(dO)).mat()};
 }
+
 // find the heaviest key of a row
 /// First key of largest weight in row i; -1 if there are no keys.
 template <class D>
@@ -53,6 +55,7 @@ Index heaviest_key(const Eigen::MatrixBase<D>& A, Index i) {
   }
   return at;
 }
+
 // lower a row index with the Fisher metric
 /// F X per row, F = diag(A_i) - A_i A_i^T, gauge-fixed at the heaviest
 /// key (eq. gauge-fixed): cotangents of weights to cotangents of scores/T,
@@ -77,6 +80,7 @@ Matrix<S> fisher_lower(const Matrix<S>& A, const Matrix<S>& X) {
   }
   return Y;
 }
+
 // say what attention is computed from
 /// Which pairs (i, j) may meet: n_q x n_k, true where allowed.
 using Allowed = Matrix<bool>;
@@ -94,7 +98,6 @@ struct AttentionInputs {
   S T = S(1);
 };
 
-// say what attention is computed from
 /// One number for each number that attention reads: a gradient, or a
 /// direction.  M is 0 x 0 if the inputs have none; bias is n_q x n_k.
 template <class S>
@@ -110,12 +113,14 @@ struct OutputParts {
   Matrix<S> O;
   Vector<S> logZ{};
 };
+
 // demand inputs that fit
 /// The inputs, checked, with unread keys blanked; `who` is for errors.
 /// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 AttentionInputs<S> readable_inputs(AttentionInputs<S> x, const char* who) {
   const Index n = x.Q.rows(), m = x.K.rows();
+
   // demand matching shapes
   require(x.V.rows() == m, who, ": K is ", shape(x.K), " but V is ",
           shape(x.V));
@@ -148,6 +153,7 @@ S default_scale(Index d) {
   using std::sqrt;
   return S(1) / S(sqrt(S(int(d))));
 }
+
 // demand outputs that fit
 /// Throws std::invalid_argument unless y fits what x would return.
 template <class S>
@@ -160,6 +166,7 @@ void require_outputs(const char* who, const AttentionInputs<S>& x,
           " of logZ has ", y.logZ.size(), " entries, expected ",
           x.Q.rows());
 }
+
 // demand a direction that fits
 /// Throws std::invalid_argument unless u is a direction at x.
 template <class S>
@@ -176,6 +183,7 @@ void require_direction(const char* who, const AttentionInputs<S>& x,
   like("M", u.M, x.Q.cols(), x.K.cols(), true);
   like("bias", u.bias, x.Q.rows(), x.K.rows(), true);
 }
+
 // run attention and keep what is needed
 /// What the backward pass needs of the forward pass: lowered queries
 /// Q^i_b (n_q x d_k) and keys K^j_a (n_k x d_q), scores and weights
@@ -185,7 +193,6 @@ struct AttentionForward {
   Matrix<S> Q_low, K_low, scores, weights, O;
   Vector<S> logZ;
 };
-// run attention and keep what is needed
 /// Fills in scores, weights, logZ and O from f.K_low.
 template <class S>
 void attend(const AttentionInputs<S>& x, AttentionForward<S>& f) {
@@ -197,6 +204,7 @@ void attend(const AttentionInputs<S>& x, AttentionForward<S>& f) {
     f.scores = x.mask->select(
         f.scores, S(-std::numeric_limits<double>::infinity()));
   f.weights = gibbs(f.scores, x.T);
+
   // sum up the rows that are not empty
   f.logZ = Vector<S>::Constant(
       f.scores.rows(), S(-std::numeric_limits<double>::infinity()));
@@ -216,6 +224,7 @@ template <class S>
 AttentionForward<S> attention_forward(const AttentionInputs<S>& given) {
   const AttentionInputs<S> x = readable_inputs(given, "attention_forward");
   AttentionForward<S> f;
+
   // lower queries and keys with the form
   if (x.M) {
     const auto M = view<dn, dn>(*x.M);
@@ -231,7 +240,6 @@ AttentionForward<S> attention_forward(const AttentionInputs<S>& given) {
   attend(x, f);
   return f;
 }
-// run attention and keep what is needed
 /// The same with scores by a metric g, which stays structured; pass the
 /// result to attention_vjp or attention_jvp, and use form_vjp for the
 /// cotangent of g.  Throws as above, and if given has a form already.
@@ -246,6 +254,7 @@ AttentionForward<S> attention_forward(const AttentionInputs<S>& given,
   attend(x, f);
   return f;
 }
+
 // pull back to scores and temperature
 /// Cotangent of the scores (eq. ds).
 template <class S>
@@ -258,7 +267,6 @@ Matrix<S> scores_cotangent(const AttentionInputs<S>& x,
   return dS / x.T;
 }
 
-// pull back to scores and temperature
 /// Cotangent of the temperature, second form of eq. dt.
 template <class S>
 S temperature_cotangent(const S& T, const AttentionForward<S>& f,
@@ -275,6 +283,7 @@ S temperature_cotangent(const S& T, const AttentionForward<S>& f,
   }
   return -sum / T;
 }
+
 // pull back through the scores
 /// Cotangents of queries and keys.
 template <class S>
@@ -297,7 +306,6 @@ ScoreGradient<S> scores_vjp(const Matrix<S>& dS, const Matrix<S>& Q_low,
           eq<R"(\bar K_{jb} = \bar S_{ij} Q^i{}_b)">(  // eq:dk
               s, view<up, dn>(Q_low)).mat()};
 }
-// pull back through the scores
 /// Cotangent of the form M, or of a metric, for the cotangent dS of the
 /// scores (eq. dqkm).  Shapes: Q n_q x d_q, dS n_q x n_k, K n_k x d_k,
 /// result d_q x d_k.
@@ -307,6 +315,7 @@ Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
   return eq<R"(\bar M^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:none
       view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
+
 // pull cotangents back through attention
 /// Gradient of <bar.O, O> + <bar.logZ, logZ> with respect to everything
 /// attention reads (eqs. dv to dt), given its forward pass f.
@@ -321,6 +330,7 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& given,
   auto [dA, dV] = output_vjp(f.weights, x.V, bar.O);
   g.V = std::move(dV);
   g.bias = scores_cotangent(x, f, dA, bar.logZ);
+
   // pull back through the form
   auto [dQ, dK] = scores_vjp(g.bias, f.Q_low, f.K_low);
   g.Q = std::move(dQ);
@@ -330,13 +340,13 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& given,
   return g;
 }
 
-// pull cotangents back through attention
 /// The same, forward pass included.
 template <class S>
 AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
                                 const OutputParts<S>& bar) {
   return attention_vjp(x, attention_forward(x), bar);
 }
+
 // push a direction through attention
 /// Tangent of O and logZ along a direction u in the inputs, given the
 /// forward pass f.  Throws std::invalid_argument for shapes that do not
@@ -351,6 +361,7 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& given,
   Matrix<S> dY =
   eq<R"(\dot S^{ij} = \dot Q^{ia} K^j{}_a + Q^i{}_b \dot K^{jb})">(  // eq:none
           view<up, up>(u.Q), K, Q, view<up, up>(u.K)).mat();
+
   // add the tangents of form and bias
   if (u.M.size() > 0)
     dY += eq<R"(\dot S^{ij} = Q^{ia} \dot M_{ab} K^{jb})">(  // eq:none
@@ -358,6 +369,7 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& given,
   if (u.bias.size() > 0) dY += u.bias;
   dY /= x.T;
   OutputParts<S> y;
+
   // turn tangents of scores into tangents of weights
   const S speed = u.T / (x.T * x.T);
   y.logZ = Vector<S>::Zero(dY.rows());
@@ -380,13 +392,13 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& given,
   return y;
 }
 
-// push a direction through attention
 /// The same, forward pass included.
 template <class S>
 OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
                              const AttentionParts<S>& u) {
   return attention_jvp(x, attention_forward(x), u);
 }
+
 // pair cotangents with tangents
 /// <a, b>: sum of products of entries; a part that one lacks counts 0.
 template <class S>
@@ -406,6 +418,7 @@ S duality(const OutputParts<S>& a, const OutputParts<S>& b) {
   return duality(a.O, b.O) +
          duality<S>(Matrix<S>(a.logZ), Matrix<S>(b.logZ));
 }
+
 // convert structures to another scalar
 /// The same in another scalar type, entry by entry.
 template <class R, class S>
@@ -426,6 +439,7 @@ AttentionInputs<R> lift(const AttentionInputs<S>& x) {
   y.T = static_cast<R>(x.T);
   return y;
 }
+
 // multiply the Hessian by a direction
 /// Inputs x + eps u as dual numbers.
 template <class S>
@@ -444,7 +458,6 @@ AttentionInputs<Dual<S>> dual_inputs(const AttentionInputs<S>& x,
   z.T = Dual<S>(x.T, u.T);
   return z;
 }
-// multiply the Hessian by a direction
 /// Derivative along u of the gradient attention_vjp(x, bar): a product
 /// with the Hessian of <bar.O, O> + <bar.logZ, logZ>; bar_dot is the
 /// derivative of bar along u if the cotangents depend on the inputs.
@@ -467,6 +480,7 @@ AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
   };
   return {d(g.Q), d(g.K), d(g.V), d(g.M), d(g.bias), g.T.d};
 }
+
 // measure the flow of a gradient
 /// Frobenius norms along one layer: forward S, A, O, backward dO, dA, dS,
 /// dQ, dK, dV.
@@ -474,7 +488,6 @@ struct GradientFlow {
   double S, A, O, dO, dA, dS, dQ, dK, dV;
 };
 
-// measure the flow of a gradient
 /// Norms of what flows forward and back through attention at x.
 /// Forbidden scores do not count.  Throws as attention_vjp.
 template <class S>

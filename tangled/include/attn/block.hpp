@@ -29,7 +29,6 @@ Normalised<S> layer_norm(const Matrix<S>& X) {
   }
   return n;
 }
-// normalise rows and pull back
 /// Cotangent of X for that of layer_norm(X).x (prop. layer-norm).
 template <class S>
 Matrix<S> layer_norm_vjp(const Normalised<S>& n, const Matrix<S>& dY) {
@@ -41,6 +40,7 @@ Matrix<S> layer_norm_vjp(const Normalised<S>& n, const Matrix<S>& dY) {
   }
   return dX;
 }
+
 // hold the weights of a block
 /// A transformer block: causal self-attention and a network per position,
 /// W_1 is D x F, W_2 F x D.
@@ -60,6 +60,7 @@ void for_each_weight(F&& f, M&& m, N&&... n) {
   f("W_2", m.W_2, n.W_2...);
   f("b_2", m.b_2, n.b_2...);
 }
+
 // run a block forward
 /// What a block computes on its way.
 template <class S>
@@ -73,7 +74,6 @@ template <class S>
 Matrix<S> silu(const Matrix<S>& x) {
   return x.array() / (S(1) + (-x.array()).exp());
 }
-// run a block forward
 /// X + attention(X), then the same with the network; X is n x D.
 template <class S>
 BlockTrace<S> block_forward(const TransformerBlock<S>& b,
@@ -89,6 +89,7 @@ BlockTrace<S> block_forward(const TransformerBlock<S>& b,
   t.Y = middle + project<S>(t.bent, b.W_2, b.b_2).mat();
   return t;
 }
+
 // run a block backward
 /// Gradient of <dY, Y> with respect to the weights, added to `sum`, and to
 /// X, returned.
@@ -110,6 +111,7 @@ Matrix<S> block_vjp(const TransformerBlock<S>& b, const BlockTrace<S>& t,
                   g);
   return dM + layer_norm_vjp<S>(t.first, heads.X);
 }
+
 // hold the weights of a language model
 /// Token vectors E (vocabulary x D), position vectors P (n x D), blocks,
 /// and the read-out U (D x vocabulary).
@@ -132,6 +134,7 @@ void for_each_weight(F&& f, M&& m, N&&... n) {
 struct Example {
   std::vector<Index> tokens, targets;
 };
+
 // draw a language model
 /// What a model consists of; F is the width of the network per position.
 struct ModelShape {
@@ -158,6 +161,7 @@ LanguageModel<double> draw_model(const ModelShape& s, std::uint64_t seed) {
   m.U = draw(s.d_model, s.vocabulary, 1 / std::sqrt(double(s.d_model)));
   return m;
 }
+
 // run a model forward and backward
 /// Loss of one example: -sum log p(target), times weight.  Adds its
 /// gradient to *sum unless that is null; the blocks' traces go to *traces.
@@ -185,6 +189,7 @@ S model_loss(const LanguageModel<S>& m, const Example& e, const S& weight,
     t.push_back(block_forward(b, X));
     X = t.back().Y;
   }
+
   // score the next tokens
   const Matrix<S> logits = project<S>(X, m.U, Vector<S>()).mat();
   const Matrix<S> logp = log_softmax(logits);
@@ -200,7 +205,6 @@ S model_loss(const LanguageModel<S>& m, const Example& e, const S& weight,
     dlogits(i, target) -= weight;
   }
   if (sum == nullptr) return loss;
-// run a model forward and backward
   const auto read_out =
       project_vjp<S>(X, m.U, Vector<S>(), Tensor<S, dn, dn>(dlogits));
   sum->U += read_out.W;
@@ -213,6 +217,7 @@ S model_loss(const LanguageModel<S>& m, const Example& e, const S& weight,
   }
   return loss;
 }
+
 // make sequences with known answers
 /// Random tokens; the target at i is the token at i - 1.
 inline Example previous_token(Index vocabulary, Index length,
@@ -237,6 +242,7 @@ inline Example induction(Index vocabulary, Index length,
   }
   return e;
 }
+
 // descend with two moments
 /// Adam: moments of the gradient, and the number of steps made.
 template <class M>
@@ -256,6 +262,7 @@ struct Adam {
     }, m, gradient, first, second);
   }
 };
+
 // train on one batch
 /// One step on a batch of examples; returns their mean loss per target.
 template <class = void>
@@ -272,7 +279,6 @@ double train_step(LanguageModel<double>& m, Adam<LanguageModel<double>>& adam,
   adam.step(m, gradient);
   return loss;
 }
-// train on one batch
 /// Trains on `steps` batches of 16 examples make(bits); returns the losses.
 template <class Make>
 std::vector<double> train(LanguageModel<double>& m, int steps, Make make,

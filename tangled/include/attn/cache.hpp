@@ -13,6 +13,7 @@ class KeyValueCache {
   Index end() const { return start + used; }
   Matrix<S> keys() const { return K.middleRows(gone, used); }
   Matrix<S> values() const { return V.middleRows(gone, used); }
+
   // append to the cache
   /// Appends rows at position end().  Throws std::invalid_argument.
   void append(const Matrix<S>& k, const Matrix<S>& v) {
@@ -29,6 +30,7 @@ class KeyValueCache {
     V.middleRows(gone + used, k.rows()) = v;
     used += k.rows();
   }
+
   // forget the oldest keys
   /// Forgets what stands before a position.
   void forget_before(Index position) {
@@ -40,6 +42,7 @@ class KeyValueCache {
   Matrix<S> K, V;
   Index start = 0, gone = 0, used = 0;  // position, row of the oldest
 };
+
 // attend to the cache
 /// Parts and rules of modified attention for the last queries x.Q, at
 /// positions end() - n_q, ...; x.K and x.V are ignored, `whole` are the
@@ -63,7 +66,6 @@ std::pair<VariantParts<S>, VariantRules> cut_to_cache(
   r.query0 = b.i0, r.key0 = b.j0;
   return {std::move(x), std::move(r)};
 }
-// attend to the cache
 /// Rows of modified attention for the last queries.  Throws as
 /// cut_to_cache and variant_forward.
 template <class S>
@@ -72,7 +74,6 @@ VariantForward<S> decode(const VariantParts<S>& x, const VariantRules& whole,
   const auto [parts, rules] = cut_to_cache(x, whole, cache);
   return variant_forward(parts, rules);
 }
-// attend to the cache
 /// Gradient of <dO, O> + <dlogZ, log Z> of the last queries (prop.
 /// cache-vjp): K and V for the positions in the cache, all others in the
 /// shapes of x.  Throws as decode and variant_vjp.

@@ -1,4 +1,4 @@
-// include/attn/einsum.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/einsum.hpp: tangled from chapters/90-equations.nw; edit that file, not this one.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -24,6 +24,7 @@ struct Text {
 };
 namespace detail {
 // parse and judge equations
+
 // enumerate what can be wrong
 enum class Fault {
   none,
@@ -31,6 +32,7 @@ enum class Fault {
   same_height, too_often, summed_on_left, dangling, height_moves,
   not_on_right, twice_on_left, label_summed, label_mixed
 };
+
 // define what an equation consists of
 struct Slot {
   char letter = 0;
@@ -47,7 +49,6 @@ struct Factor {
   constexpr int count(char letter) const;
   constexpr const Slot* find(char letter) const;
 };
-// define what an equation consists of
 struct Term {
   int num = 1, den = 1;
   std::array<Factor, 6> factor{};
@@ -57,7 +58,6 @@ struct Term {
   constexpr auto end() const { return begin() + std::ptrdiff_t(n); }
   constexpr int count(char letter) const;
 };
-// define what an equation consists of
 struct Equation {
   Factor left;
   std::array<Term, 8> term{};
@@ -68,7 +68,6 @@ struct Equation {
   constexpr auto begin() const { return term.begin(); }
   constexpr auto end() const { return begin() + std::ptrdiff_t(n); }
 };
-// define what an equation consists of
 constexpr int Factor::count(char letter) const {
   int n = 0;
   for (const Slot& s : *this) n += s.letter == letter;
@@ -84,6 +83,7 @@ constexpr int Term::count(char letter) const {
   for (const Factor& f : *this) c += f.count(letter);
   return c;
 }
+
 // list the accents and the Greek letters
 inline constexpr std::array<std::string_view, 7> accents{
     "bar", "hat", "tilde", "dot", "mathbf", "mathrm", "mathcal"};
@@ -91,6 +91,7 @@ inline constexpr std::array<std::string_view, 24> greek{
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta",
     "iota", "kappa", "lambda", "mu", "nu", "xi", "omicron", "pi", "rho",
     "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"};
+
 // read an equation
 struct Reader {
   std::string_view s;
@@ -111,6 +112,7 @@ struct Reader {
   constexpr void expect(char c, Fault f) {
     if (!take(c)) fail(f, peek());
   }
+
   // read a word, a number, a name
   static constexpr bool lower(char c) { return 'a' <= c && c <= 'z'; }
   static constexpr bool alpha(char c) {
@@ -128,7 +130,6 @@ struct Reader {
     p = begin;
     return false;
   }
-  // read a word, a number, a name
   constexpr bool digit() { return '0' <= peek() && peek() <= '9'; }
   constexpr int number() {
     if (!digit()) fail(Fault::bad_character, peek());
@@ -136,7 +137,6 @@ struct Reader {
     while (digit() && n < 10000) n = 10 * n + (s[p++] - '0');
     return n;
   }
-  // read a word, a number, a name
   constexpr void name() {
     if (take('\\')) {
       const auto command = word();
@@ -150,6 +150,7 @@ struct Reader {
     else fail(Fault::bad_character, peek());
     while (take('\'')) {}
   }
+
   // read the indices of a factor
   constexpr void index(Factor& f, Height height, bool label) {
     char letter = peek();
@@ -165,7 +166,6 @@ struct Reader {
     if (f.rank == f.slot.size()) return fail(Fault::too_large, letter);
     f.slot[f.rank++] = {letter, height, label};
   }
-  // read the indices of a factor
   constexpr void script(Factor& f, Height height) {
     if (!take('{')) return index(f, height, false);
     bool label = false;
@@ -184,6 +184,7 @@ struct Reader {
       else expect('}', Fault::bad_character);
     }
   }
+
   // read factors and terms
   constexpr Factor factor() {
     Factor f;
@@ -205,7 +206,6 @@ struct Reader {
       t.num *= number();
     }
   }
-  // read factors and terms
   constexpr void term() {
     if (e.n == e.term.size()) return fail(Fault::too_large, peek());
     Term& t = e.term[e.n++];
@@ -227,6 +227,7 @@ struct Reader {
     return e;
   }
 };
+
 // judge one slot by Einstein's rule
 constexpr Fault judge(const Slot& x, const Term& t, const Factor& left) {
   const Slot* l = left.find(x.letter);
@@ -242,6 +243,7 @@ constexpr Fault judge(const Slot& x, const Term& t, const Factor& left) {
   if (!l) return Fault::dangling;
   return l->height == x.height ? Fault::none : Fault::height_moves;
 }
+
 // judge the whole equation
 constexpr Equation judged(Equation e) {
   const auto note = [&e](Fault f, char letter) {
@@ -257,14 +259,17 @@ constexpr Equation judged(Equation e) {
   }
   return e;
 }
+
 // parse each text once
 template <Text T>
 inline constexpr Equation parsed =
     judged(Reader{std::string_view(T.c), 0, {}}.equation());
+
 // report the fault of an equation
 template <Fault f, char letter>
 consteval void report() {
   using enum Fault;
+
   // say which symbol cannot be read
   static_assert(f != no_equals, "eq: the left side is not followed by =");
   static_assert(f != bad_character, "eq: cannot read this character");
@@ -274,6 +279,7 @@ consteval void report() {
   static_assert(f != no_factor, "eq: a term has no factor");
   static_assert(f != too_large,
       "eq: more than 8 slots, 6 factors or 8 terms");
+
   // say which rule is broken
   static_assert(f != same_height,
       "eq: index summed between two slots of the same height; lower one "
@@ -290,12 +296,12 @@ consteval void report() {
   static_assert(f != not_on_right,
       "eq: index on the left is missing from a term on the right");
   static_assert(f != twice_on_left, "eq: index stands twice on the left");
-  // say which rule is broken
   static_assert(f != label_summed,
       "eq: a label is not summed, so it has to stand on the left");
   static_assert(f != label_mixed,
       "eq: index is a label in one place and not in another");
 }
+
 // compare the factors with the arguments
 constexpr const Factor& nth_factor(const Equation& e, std::size_t k) {
   std::size_t t = 0;
@@ -309,7 +315,6 @@ constexpr bool same_heights(const Factor& f) {
     if (f.slot[k].height != X::height[k]) return false;
   return true;
 }
-// compare the factors with the arguments
 template <Text T, std::size_t k, class X, class First>
 consteval void report_argument() {
   constexpr const Factor& f = nth_factor(parsed<T>, k);
@@ -322,7 +327,9 @@ consteval void report_argument() {
       std::is_same_v<typename X::scalar, typename First::scalar>,
       "eq: all arguments must have the same scalar type");
 }
+
 // lower equations to matrix products
+
 // bind a factor to its numbers
 struct Axis {
   char letter = 0;
@@ -342,7 +349,6 @@ struct Operand {
                        [=](const Axis& x) { return x.letter == letter; });
   }
 };
-// bind a factor to its numbers
 template <class S>
 Index step(const Operand<S>& x, char letter) {
   Index sum = 0;
@@ -350,6 +356,7 @@ Index step(const Operand<S>& x, char letter) {
     if (a.letter == letter) sum += a.stride;
   return sum;
 }
+
 // list the loops of a product
 enum Role { summed = 1 + 2, row = 1 + 4, column = 2 + 4 };
 struct Loop {
@@ -358,7 +365,6 @@ struct Loop {
   Index extent = 1, a = 0, b = 0, c = 0;
 };
 using Loops = std::vector<Loop>;
-// list the loops of a product
 template <class S>
 Loops loops_over(const Operand<const S>& A, const Operand<const S>& B,
                  const Operand<S>& C) {
@@ -374,6 +380,7 @@ Loops loops_over(const Operand<const S>& A, const Operand<const S>& B,
   for (const Axis& x : B) add(x);
   return loops;
 }
+
 // walk over the remaining loops
 template <class Body>
 void walk(std::span<const Loop> loops, Index a, Index b, Index c,
@@ -383,6 +390,7 @@ void walk(std::span<const Loop> loops, Index a, Index b, Index c,
   for (Index t = 0; t < l.extent; ++t)
     walk(loops.subspan(1), a + t * l.a, b + t * l.b, c + t * l.c, body);
 }
+
 // multiply matrices by three loops
 struct Triple {
   Loop m, n, k;
@@ -398,6 +406,7 @@ void multiply_by_loops(const S* A, const S* B, S* C, const Triple& g) {
       C[i * g.m.c + j * g.n.c] += s;
     }
 }
+
 // multiply matrices by Eigen's product
 template <class S, int order_a, int order_b>
 void multiply_by_gemm(const S* A, const S* B, S* C, const Triple& g) {
@@ -411,6 +420,7 @@ void multiply_by_gemm(const S* A, const S* B, S* C, const Triple& g) {
       run(m, n, k, A, order_a == by_rows ? g.m.a : g.k.a, B,
           order_b == by_rows ? g.k.b : g.n.b, C, 1, g.m.c, S(1), blocks);
 }
+
 // multiply a matrix and a vector
 template <class S, int order>
 void multiply_row(const S* A, const S* B, S* C, const Triple& g) {
@@ -433,6 +443,7 @@ void multiply_column(const S* A, const S* B, S* C, const Triple& g) {
   };
   multiply_row<S, order>(B, A, C, {flip(g.n), flip(g.m), flip(g.k)});
 }
+
 // choose a kernel by the strides
 template <class S>
 auto kernel_for(const Triple& g) {
@@ -444,6 +455,7 @@ auto kernel_for(const Triple& g) {
     const bool a_rows = unit(g.k.a, g.k), a_columns = unit(g.m.a, g.m);
     const bool b_rows = unit(g.n.b, g.n), b_columns = unit(g.k.b, g.k);
     if (!unit(g.n.c, g.n)) return &multiply_by_loops<S>;
+
     // choose a kernel for vectors
     if (g.m.extent == 1 && b_rows) return &multiply_row<S, r>;
     if (g.m.extent == 1 && b_columns) return &multiply_row<S, c>;
@@ -458,6 +470,7 @@ auto kernel_for(const Triple& g) {
   }
   return &multiply_by_loops<S>;
 }
+
 // pick the loop that the kernel takes over
 inline Loop pick(Loops& loops, int role, Index Loop::*stride) {
   auto best = loops.end();
@@ -469,7 +482,6 @@ inline Loop pick(Loops& loops, int role, Index Loop::*stride) {
   loops.erase(best);
   return l;
 }
-// pick the loop that the kernel takes over
 inline Triple kernel_loops(Loops& loops) {
   Triple g;
   g.n = pick(loops, column, &Loop::c);
@@ -477,6 +489,7 @@ inline Triple kernel_loops(Loops& loops) {
   g.k = pick(loops, summed, g.m.a == 1 ? &Loop::b : &Loop::a);
   return g;
 }
+
 // multiply two factors
 template <class S>
 void multiply(const Operand<const S>& A, const Operand<const S>& B,
@@ -493,12 +506,14 @@ void multiply(const Operand<const S>& A, const Operand<const S>& B,
     kernel(A.data + a, B.data + b, C.data + c, g);
   });
 }
+
 // copy, transpose or trace one factor
 template <class S>
 void accumulate(const Operand<const S>& A, const Operand<S>& C) {
   walk(loops_over<S>(A, {}, C), 0, 0, 0,
        [&](Index a, Index, Index c) { C.data[c] += A.data[a]; });
 }
+
 // give an intermediate its storage
 template <class S>
 Index lay_out(Operand<S>& x) {
@@ -513,6 +528,7 @@ void allocate(Operand<S>& x, std::vector<Vector<S>>& store) {
   store.push_back(Vector<S>::Zero(lay_out(x)));
   x.data = store.back().data();
 }
+
 // take the trace of a factor first
 template <class S>
 void trace(Operand<const S>& f, const Operand<S>& C,
@@ -529,6 +545,7 @@ void trace(Operand<const S>& f, const Operand<S>& C,
   accumulate<S>(f, t);
   f = {t.data, t.rank, t.axis};
 }
+
 // find the indices that a step keeps
 template <class S>
 Operand<S> kept(const Operand<const S>& A, const Operand<const S>& B,
@@ -544,6 +561,7 @@ Operand<S> kept(const Operand<const S>& A, const Operand<const S>& B,
   for (const Axis& x : B) keep(x);
   return out;
 }
+
 // multiply the factors of a term
 template <class S>
 void fold(std::span<Operand<const S>> x, const Operand<S>& C) {
@@ -559,6 +577,7 @@ void fold(std::span<Operand<const S>> x, const Operand<S>& C) {
   }
   multiply<S>(P, x.back(), C);
 }
+
 // add up the terms
 template <class S>
 void add_term(const Term& t, std::span<Operand<const S>> x,
@@ -571,6 +590,7 @@ void add_term(const Term& t, std::span<Operand<const S>> x,
   const S c = t.den == 1 ? S(t.num) : S(t.num) / S(t.den);
   for (Index q = 0; q < own.size(); ++q) C.data[q] += c * own(q);
 }
+
 // bind letters to extents
 using Extents = std::array<Index, 128>;
 
@@ -585,7 +605,6 @@ inline void bind(const char* text, char letter, Index extent, Extents& n) {
           spelled(letter), " has extent ", known, " and ", extent);
   known = extent;
 }
-// bind letters to extents
 template <class X>
 auto bound(const char* text, const Factor& f, const X& x, Extents& n) {
   Operand<const typename X::scalar> o;
@@ -598,7 +617,6 @@ auto bound(const char* text, const Factor& f, const X& x, Extents& n) {
   }
   return o;
 }
-// bind letters to extents
 inline void forget_dummies(const Factor& left, Extents& n) {
   Extents fresh;
   fresh.fill(-1);
@@ -614,6 +632,7 @@ auto bound_argument(const char* text, const Equation& e, std::size_t k,
     if (t.first == k) forget_dummies(e.left, n);
   return bound(text, nth_factor(e, k), x, n);
 }
+
 // name the type of the left side
 template <class S, Text T, class = std::make_index_sequence<
                                parsed<T>.left.rank>>
@@ -624,6 +643,7 @@ struct Left<S, T, std::index_sequence<k...>> {
 };
 template <class... X>
 using First = std::tuple_element_t<0, std::tuple<X...>>;
+
 // run an equation on its arguments
 template <Text T, std::size_t... k, class R, class... X>
 void run(std::index_sequence<k...>, R& out, const X&... x) {
@@ -636,6 +656,7 @@ void run(std::index_sequence<k...>, R& out, const X&... x) {
   Operand<S> C;
   for (const Slot& s : e.left)
     C.axis[C.rank++] = {s.letter, n[std::size_t(s.letter)], 0};
+
   // make the result a tensor of zeros
   for (std::size_t q = 0; q < C.rank; ++q) out.dim[q] = C.axis[q].extent;
   out.values.resize(lay_out(C));
@@ -645,6 +666,7 @@ void run(std::index_sequence<k...>, R& out, const X&... x) {
     add_term<S>(t, std::span(args).subspan(t.first, t.n), C);
 }
 }  // namespace detail
+
 // evaluate an equation
 /// The left side of a tensor equation written in LaTeX, one argument
 /// (Tensor or TensorView) per factor in order of appearance.
@@ -665,6 +687,7 @@ auto eq(const X&... x) {
     return out;
   }
 }
+
 // evaluate an equation into a tensor
 /// eq whose result replaces out, in the storage of out if it fits.
 /// No argument may be out itself.  Throws like eq.
@@ -674,6 +697,7 @@ void eq_into(R& out, const X&... x) {
                 "eq_into: the result has other slots than the left side");
   detail::run<T>(std::index_sequence_for<X...>{}, out, x...);
 }
+
 // count and explain
 namespace detail {
 // list the indices of an equation
@@ -689,7 +713,6 @@ constexpr std::string letters(const Equation& e) {
     for (const Factor& f : t) note_letters(f, s);
   return s;
 }
-// list the indices of an equation
 constexpr std::size_t letter_count(const Equation& e) {
   std::array<bool, 128> seen{};
   for (const Slot& x : e.left) seen[std::size_t(x.letter)] = true;
@@ -698,6 +721,7 @@ constexpr std::size_t letter_count(const Equation& e) {
       for (const Slot& x : f) seen[std::size_t(x.letter)] = true;
   return std::size_t(std::count(seen.begin(), seen.end(), true));
 }
+
 // follow the steps of a term on letters
 struct Step {
   std::string loops, kept;
@@ -710,7 +734,6 @@ constexpr std::string open_letters(const Factor& f, const Factor& left) {
       if (s.find(x.letter) == s.npos) s += x.letter;
   return s;
 }
-// follow the steps of a term on letters
 constexpr std::vector<Step> steps(const Equation& e, const Term& t) {
   std::vector<Step> out;
   std::string have = open_letters(t.factor[0], e.left);
@@ -729,6 +752,7 @@ constexpr std::vector<Step> steps(const Equation& e, const Term& t) {
   }
   return out;
 }
+
 // multiply the extents of some loops
 constexpr Index volume(std::string_view loops, std::string_view names,
                        std::span<const Index> n) {
@@ -736,6 +760,7 @@ constexpr Index volume(std::string_view loops, std::string_view names,
   for (const char c : loops) v *= n[names.find(c)];
   return v;
 }
+
 // put loops into words
 inline std::string listed(std::string_view letters) {
   std::string s;
@@ -752,7 +777,6 @@ inline std::string roles_in_words(const Equation& e) {
   return "free: " + listed(free) + "; summed: " + listed(summed) +
          "; labels: " + listed(label) + "\n";
 }
-// put loops into words
 inline std::string step_in_words(const Step& s, const std::string& names,
                                  std::span<const Index> n) {
   std::string summed;
@@ -767,6 +791,7 @@ inline std::string step_in_words(const Step& s, const std::string& names,
          listed(summed) + ": " + count + " multiplications\n";
 }
 }  // namespace detail
+
 // count multiplications
 /// Number of multiplications that eq spends on an equation.
 /// Extents in the order of first appearance of the indices, left side
@@ -784,6 +809,7 @@ constexpr Index cost(N... extents) {
       total += detail::volume(s.loops, detail::letters(e), n);
   return total;
 }
+
 // explain an equation
 /// What eq does for an equation, in words: free and summed indices, the
 /// products in their order with their loops, and the cost.

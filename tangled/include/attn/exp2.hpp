@@ -1,5 +1,6 @@
 // include/attn/exp2.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
 #pragma once
+
 // refuse to be compiled with fast math
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || \
     __FINITE_MATH_ONLY__ + 0 != 0
@@ -33,6 +34,7 @@ struct Exp2<double> {
       1.0178199571842137974e-7, 7.0737832485031332991e-9,
       4.4347712982003767083e-10};
 };
+
 // compute a power of two
 /// 2^x for x <= 127 (float) or 1023 (double), to 1.3 units in the last
 /// place; exactly 1 at 0, and exactly 0 below the normal range.  NaN

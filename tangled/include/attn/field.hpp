@@ -1,4 +1,4 @@
-// include/attn/field.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// include/attn/field.hpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #pragma once
 #include "attn/product.hpp"
 #include <Eigen/Core>
@@ -17,6 +17,7 @@ struct Mersenne {
   Word n = 0;  // the representative in 0 .. modulus - 1
 
   constexpr Mersenne() = default;
+
   // take an integer modulo $p$
   template <std::integral I>
   constexpr Mersenne(I k) {
@@ -28,6 +29,7 @@ struct Mersenne {
     }
   }
   Mersenne(double) = delete;
+
   // add and subtract modulo $p$
   constexpr Mersenne& operator+=(Mersenne b) {
     n += b.n;
@@ -39,6 +41,7 @@ struct Mersenne {
     if (n >= modulus) n -= modulus;
     return *this;
   }
+
   // multiply by folding the high half
   __extension__ using Wide = unsigned __int128;
   constexpr Mersenne& operator*=(Mersenne b) {
@@ -47,6 +50,7 @@ struct Mersenne {
     if (n >= modulus) n -= modulus;  // never equal, since p is prime
     return *this;
   }
+
   // divide by Fermat's little theorem
   constexpr Mersenne inverse() const {
     if (n == 0) throw std::domain_error("Mersenne: division by zero");
@@ -60,6 +64,7 @@ struct Mersenne {
   constexpr Mersenne& operator/=(Mersenne b) {
     return *this *= b.inverse();
   }
+
   // draw an element from a random word
   static constexpr Mersenne random(Word word) {
     return Mersenne(word);
@@ -67,6 +72,7 @@ struct Mersenne {
   // no element is more probable than this
   static constexpr double likeliest =
       double(~Word(0) / modulus + 1) * 0x1p-64;
+
   // complete the operators of the field
   friend constexpr Mersenne operator+(Mersenne a, Mersenne b) {
     return a += b;
@@ -91,6 +97,7 @@ struct Mersenne {
 };
 /// The field in which exact stamps are tried.
 using Fp = Mersenne<61>;
+
 // say how an element is multiplied
 template <int Q>
 inline constexpr bool by_coefficient<Mersenne<Q>> = true;

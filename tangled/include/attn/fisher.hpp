@@ -14,6 +14,7 @@
 
 namespace attn {
 // measure weights with the Fisher metric
+
 // compute the Fisher information
 /// Fisher information at theta of the family whose log-probabilities the
 /// function log_p returns; all of them must be finite.
@@ -30,6 +31,7 @@ Tensor<S, dn, dn> fisher_information(const F& log_p,
   return eq<R"(F_{ab} = P^{jk} \partial_a \ell_j \partial_b \ell_k)">(
       P, dl, dl);
 }
+
 // apply the Fisher matrix and its inverse
 /// Fisher matrix (diag p - p p^T)/T^2 of scores with the weights p.
 /// Throws std::domain_error unless 0 < T < infinity.
@@ -50,7 +52,6 @@ Vector<S> fisher_times(const Vector<S>& p, const Vector<S>& v,
   return p.cwiseProduct(Vector<S>(v.array() - mean)) / (T * T);
 }
 
-// apply the Fisher matrix and its inverse
 /// v minus its mean over the keys of nonzero weight; 0 at the others.
 /// Throws std::invalid_argument.
 template <class S>
@@ -65,7 +66,6 @@ Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
     if (!(p(j) == S(0))) c(j) = v(j) - sum / n;
   return c;
 }
-// apply the Fisher matrix and its inverse
 /// Pseudo-inverse of the Fisher matrix times w, in O(n)
 /// (thm. geometry-pinv).
 /// Throws std::invalid_argument unless p and w have one size.
@@ -77,6 +77,7 @@ Vector<S> fisher_solve(const Vector<S>& p, const Vector<S>& w,
     if (!(p(j) == S(0))) x(j) /= p(j);
   return T * T * centred(p, x);
 }
+
 // demand a pair of distributions
 namespace detail {
 template <class S>
@@ -88,6 +89,7 @@ void require_pair(const char* function, const Vector<S>& p,
   require_distributions<S>(function, Matrix<S>(q.transpose()));
 }
 }  // namespace detail
+
 // measure the distance of two distributions
 /// Fisher-Rao distance in [0, pi] (thm. geometry-sphere).  Throws
 /// std::domain_error unless p and q are distributions, and
@@ -104,6 +106,7 @@ S fisher_rao_distance(const Vector<S>& p, const Vector<S>& q) {
   }
   return S(4) * asin(sqrt(chord) / S(2));
 }
+
 // walk from one distribution to another
 /// Point at t of the great arc from p (t = 0) to q (t = 1).
 /// Throws as fisher_rao_distance.
@@ -118,7 +121,6 @@ Vector<S> fisher_rao_geodesic(const Vector<S>& p, const Vector<S>& q,
   return root.cwiseProduct(root);
 }
 
-// walk from one distribution to another
 /// Point at t of the m-geodesic: (1 - t) p + t q.
 /// Throws as fisher_rao_distance.
 template <class S>
@@ -138,6 +140,7 @@ Vector<S> e_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
                          t * q.array().log().matrix().transpose();
   return gibbs(x).transpose();
 }
+
 // write the Fisher metric in two charts
 /// Fisher metric of n weights in n - 1 scores, the last one being 0.
 struct NaturalChart {
@@ -162,6 +165,7 @@ struct MixtureChart {
     return g;
   }
 };
+
 // give queries the metric of their weights
 /// Fisher metric of a query q (d entries) whose scores are k q / T:
 /// the covariance of the rows of k (n x d) under its weights, over T^2.
@@ -182,6 +186,7 @@ struct QueryMetric {
     return times(c.transpose(), Ac) / static_cast<S>(T * T);
   }
 };
+
 // solve least squares by orthogonalisation
 namespace detail {
 template <class S>
@@ -197,6 +202,7 @@ Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
     R(a, a) = S(1);
     z(a) = X.col(a).dot(y) / rest;
     y -= z(a) * X.col(a);
+
     // remove the column from those behind it
     for (Index c = a + 1; c < d; ++c) {
       R(a, c) = X.col(a).dot(X.col(c)) / rest;
@@ -209,6 +215,7 @@ Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
   return b;
 }
 }  // namespace detail
+
 // raise the index of a gradient
 /// Natural gradient of the scores, T times the centred cotangent dA of
 /// the weights (thm. geometry-natural): A, dA and the result are n_q x n_k.
@@ -225,7 +232,6 @@ Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
                            Vector<S>(dA.row(i).transpose())).transpose();
   return N;
 }
-// raise the index of a gradient
 /// Gradient of a query (d entries) from the cotangents dA of its weights
 /// p, both n, for keys k (n x d): k^T S-bar.
 /// Throws std::invalid_argument.
@@ -237,7 +243,6 @@ Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
   return T * (k.transpose() * fisher_times(p, dA, T));
 }
 
-// raise the index of a gradient
 /// Natural gradient of a query, by weighted least squares of dA on the
 /// keys (thm. geometry-regression); zero along directions without information.
 /// Throws std::invalid_argument unless k has one row per weight.
@@ -254,6 +259,7 @@ Vector<S> natural_query_gradient(const Matrix<S>& k, const Vector<S>& p,
   const Vector<S> y = w.cwiseProduct(Vector<S>(dA.array() - p.dot(dA)));
   return T * detail::least_squares(X, y);
 }
+
 // descend with backtracking
 /// Where a descent arrived, and the losses on its way.
 template <class X>
@@ -262,7 +268,6 @@ struct Descent {
   std::vector<double> loss;
 };
 
-// descend with backtracking
 /// Descent with backtracking from x: propose(x) returns the pair of the
 /// rate of decrease and the curve t -> point along which to move.  Stops
 /// at a loss of at most the tolerance, after `most` steps, or when stuck.
@@ -286,7 +291,9 @@ Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
   }
   return path;
 }
+
 // fit a query to given weights
+
 // estimate the largest eigenvalue
 namespace detail {
 template <class S = double>
@@ -336,6 +343,7 @@ Descent<Vector<double>> fit_query(const Matrix<double>& k,
   const Vector<S> start = Vector<S>::Zero(k.cols());
   return descend(start, loss, propose, tolerance, most);
 }
+
 // multiply by the Fisher matrix of parameters
 /// Fisher matrix times V, for parameters X of the scores: scores(X) is
 /// n_q x n_k for matrices X of T and of numbers that differentiate.
@@ -354,6 +362,7 @@ Matrix<S> fisher_vector(const F& scores, const Matrix<S>& X,
     return sum;
   }, X);
 }
+
 // solve by conjugate gradients
 /// Solution of apply(x) = b, the number of steps, and the residual norm.
 template <class S>
@@ -363,7 +372,6 @@ struct Solved {
   S residual;
 };
 
-// solve by conjugate gradients
 /// Conjugate gradients for a symmetric positive definite map apply, until
 /// the residual is below tolerance times that of x = 0.
 template <class A, class S>
@@ -385,6 +393,7 @@ Solved<S> conjugate_gradients(const A& apply, const Matrix<S>& b,
   }
   return {x, k, S(sqrt(rr))};
 }
+
 // factorise the Fisher matrix of a projection
 /// Means of G(q_i) and of x_i x_i^T over n tokens.
 template <class S>
@@ -403,7 +412,6 @@ struct KroneckerFactors {
     return solve_rows<S>(cholesky(x), half.transpose()) / S(double(n));
   }
 };
-// factorise the Fisher matrix of a projection
 /// Factors for keys k (n_k x d), tokens x (n x m) and W (d x m).
 /// Throws std::invalid_argument unless the shapes chain.
 template <class S>
@@ -420,7 +428,6 @@ KroneckerFactors<S> kronecker_factors(const Matrix<S>& k, const Matrix<S>& x,
   return {mean, x.transpose() * x / n, x.rows()};
 }
 
-// factorise the Fisher matrix of a projection
 /// Exact Fisher matrix of W times V, sum_i G(q_i) V x_i x_i^T (d x m).
 template <class S>
 Matrix<S> projection_fisher(const Matrix<S>& k, const Matrix<S>& x,

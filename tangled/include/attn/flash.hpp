@@ -18,6 +18,7 @@
 
 namespace attn {
 // hold the rules and the product
+
 // state the rule of a head
 /// What happens to Q K^T before the softmax, and which pairs may meet (eq.
 /// finished).  Defaults: plain attention with scale 1/sqrt(d_k).
@@ -43,6 +44,7 @@ FlashRule<T> causal() {
   rule.right = 0;
   return rule;
 }
+
 // view a head without copying
 /// Rows of contiguous numbers, any distance apart, to read: a view, no copy.
 template <class T>
@@ -60,6 +62,7 @@ struct FlashHead {
   T* logZ = nullptr;
   FlashRule<T> rule{};
 };
+
 // let a number hold many queries
 /// Numbers of type T in a vector register.
 template <class T>
@@ -83,6 +86,7 @@ template <class T>
     for (int i = 0; i < lanes<T>; ++i) p[i] = attn::exp2(p[i] - m[i]);
   }
 }
+
 // multiply rows by lanes
 /// Rows whose sums are kept in registers.
 inline constexpr int tile_rows = 6;
@@ -99,7 +103,6 @@ inline void product_rows(const A& a, Index r, X x, Y y, Join join) {
 #pragma GCC unroll 8
   for (int i = 0; i < n; ++i) y(r + i) = join(y(r + i), c[i]);
 }
-// multiply rows by lanes
 /// y(r) = join(y(r), sum_k a(r,k) x(k)) for all rows r of a, where x and
 /// y yield lanes of type L.
 template <class L, class A, class X, class Y, class Join>
@@ -119,7 +122,6 @@ inline constexpr auto from_zero =
 inline constexpr auto onwards = [](const auto& y, const auto& sum) {
   return (y + sum).eval();
 };
-// multiply rows by lanes
 /// Are all numbers of these rows finite?
 template <class M>
 bool finite(const M& m) {
@@ -132,7 +134,6 @@ bool finite(const M& m) {
   }
   return !bad;
 }
-// multiply rows by lanes
 /// y(r) = join(y(r), sum), with the sum of a(r,k) x(k) over what
 /// has(a(r,k), x(k)) admits.
 template <class L, class A, class X, class Y, class Has, class Join>
@@ -147,6 +148,7 @@ template <class L, class A, class X, class Y, class Has, class Join>
     y(r) = join(y(r), sum);
   }
 }
+
 // resolve a rule against the shapes
 /// A rule resolved against the shapes of a head (who is named in errors):
 /// lengths, offset, window, and factors to base two.
@@ -171,7 +173,6 @@ struct Plan {
   }
   bool any(Index q, Index n, Index from, Index to) const;
 };
-// resolve a rule against the shapes
 template <class T>
 bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
   if (!rule.keep) return true;
@@ -179,7 +180,6 @@ bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
   const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
   return rule.keep->block(i0, j0, i1 - i0 + 1, j1 - j0 + 1).any();
 }
-// resolve a rule against the shapes
 template <class T>
 Plan<T>::Plan(const char* who, const FlashHead<T>& h)
     : rule(h.rule), queries(h.Q.rows()), keys(h.K.rows()) {
@@ -189,6 +189,7 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
           " but V is ", shape(h.V));
   require(h.O.rows() == queries && h.O.cols() == h.V.cols(), who,
           ": O is ", shape(h.O), ", expected ", queries, "x", h.V.cols());
+
   // refuse rules that mean nothing
   require(rule.scale || h.Q.cols() > 0, who,
           ": d_k = 0 needs an explicit scale");
@@ -206,6 +207,7 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   require(rule.left.value_or(0) >= 0 && rule.right.value_or(0) >= 0, who,
           ": window of ", rule.left.value_or(0), " and ",
           rule.right.value_or(0), " keys");
+
   // refuse masks and values that mean nothing
   require(!rule.keep || (rule.keep_q >= 1 && rule.keep_k >= 1 &&
           rule.keep->rows() * rule.keep_q >= queries &&
@@ -233,6 +235,7 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   sink_bits = rule.sink ? *rule.sink * std::numbers::log2e_v<T>
                         : -std::numeric_limits<T>::infinity();
 }
+
 // finish the scores of a tile
 /// Applies cap, bias and mask to the scores s_0 .. s_{b-1} of keys j ..
 /// j + b - 1 and queries q .. q + n - 1; true if some pair may be
@@ -249,6 +252,7 @@ bool finish_scores(const Plan<T>& plan, Lane<T>* s, Index q, Index n,
       s[k] = plan.cap * t;
     }
   if (rule.slope != 0)
+
     // subtract distances times slope
     {
       const Lane<T> lane = Lane<T>::LinSpaced(0, T(lanes<T> - 1));
@@ -262,7 +266,6 @@ bool finish_scores(const Plan<T>& plan, Lane<T>* s, Index q, Index n,
         s[k][i] += log2e * (*rule.bias)(q + i, j + k);
   return forbid(plan, s, q, n, j, b) || rule.bias;
 }
-// finish the scores of a tile
 /// Sets scores of forbidden pairs to -infinity; false if there are none.
 template <class T>
 bool forbid(const Plan<T>& plan, Lane<T>* s, Index q, Index n, Index j,
@@ -284,6 +287,7 @@ bool forbid(const Plan<T>& plan, Lane<T>* s, Index q, Index n, Index j,
         if (!plan.kept(q + i, j + k)) s[k][i] = never;
   return true;
 }
+
 // visit the tiles of a sweep
 /// Calls f(group, j, b) for each tile of queries q0 .. end - 1 in which a
 /// pair may meet, keys j .. j + b - 1: block by block, group by group.
@@ -299,7 +303,9 @@ void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f) {
         f((q - q0) / lanes<T>, from, to - from);
     }
 }
+
 // hold the kernels forward and back
+
 // hold a group of queries
 /// A vector of lanes: a row per component, a column per query.
 template <class T>
@@ -313,7 +319,6 @@ struct Group {
   Lane<T> m, l;
   Index q = 0, n = 0;
 };
-// hold a group of queries
 /// Lanes as a matrix, a row per component.
 template <class T>
 Eigen::Map<Matrix<T>> table(Lanes<T>& x) {
@@ -339,7 +344,6 @@ void transpose_into(const X& x, Y y) {
       y.template block<w, w>(a, i) = square;
     }
 }
-// hold a group of queries
 /// x = factor times rows q .. q + n - 1 of Q, transposed.
 template <class T>
 void load(Lanes<T>& x, const In<T>& Q, Index q, Index n, T factor) {
@@ -348,6 +352,7 @@ void load(Lanes<T>& x, const In<T>& Q, Index q, Index n, T factor) {
   transpose_into(Q.middleRows(q, n), rows.leftCols(n));
   for (auto& component : x) component *= factor;
 }
+
 // let a block of keys meet a group
 /// Takes keys j .. j + b - 1 into the states of a group; s is for b scores.
 template <class T>
@@ -370,12 +375,14 @@ void attend_tile(Group<T>& g, const Plan<T>& plan, const In<T>& K,
     return Lane<T>(factor * o + sum);
   };
   if (partial && !finite(V.middleRows(j, b)))
+
     // multiply what has weight only
     product_of_weighted<Lane<T>>(
         VT, S, O, [](T, T w) { return w != 0; }, rescale);
   else
     product<Lane<T>>(VT, S, O, rescale);
 }
+
 // finish a group of queries
 /// Makes g the queries from q on, having seen no key but perhaps a sink.
 template <class T>
@@ -399,6 +406,7 @@ void finish_group(Group<T>& g, Out<T> O, T* logZ) {
     for (Index i = 0; i < g.n; ++i)
       logZ[g.q + i] = std::numbers::ln2_v<T> * (g.m[i] + std::log2(g.l[i]));
 }
+
 // sweep several groups over the keys
 /// What a thread needs forward: n groups and a block of scores.
 template <class T>
@@ -411,7 +419,6 @@ struct ForwardWork {
       g.x.resize(std::size_t(d_k)), g.o.resize(std::size_t(d_v));
   }
 };
-// sweep several groups over the keys
 /// Attends with the queries of one sweep, from q0 on.
 template <class T>
 void forward_sweep(const FlashHead<T>& h, const Plan<T>& plan, Index q0,
@@ -429,6 +436,7 @@ void forward_sweep(const FlashHead<T>& h, const Plan<T>& plan, Index q0,
   });
   for (auto& g : active) finish_group<T>(g, h.O, h.logZ);
 }
+
 // share independent work among threads
 /// Calls f(i, work) for i = n-1 .. 0 with a workspace per thread; in
 /// parallel if compiled with OpenMP.
@@ -445,6 +453,7 @@ void in_parallel(Index n, Make make, F f) {
     for (Index i = 0; i < n; ++i) f(n - 1 - i, work);
   }
 }
+
 // attend with several heads at once
 /// Exact attention of each head, forward; O(1) extra memory per thread.
 /// Throws std::invalid_argument for shapes, std::domain_error for values
@@ -456,11 +465,13 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     const Plan<T> plan("flash", h);
     const Index queries = lanes<T> * h.rule.groups;
     sweeps = std::max(sweeps, (h.Q.rows() + queries - 1) / queries);
+
     // find the largest workspace
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
     groups = std::max(groups, h.rule.groups);
     block = std::max(block, h.rule.key_block);
+
     // clear the rows of unused queries
     for (Index i = plan.queries; i < h.Q.rows(); ++i) {
       Out<T>(h.O).row(i).setZero();
@@ -477,6 +488,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     forward_sweep<T>(h, plan, i % sweeps * queries, work);
   });
 }
+
 // attend with one head
 /// Outputs O (n_q x d_v) and logZ (n_q) of flash attention.
 template <class T>
@@ -495,7 +507,6 @@ template <class T>
 Out<T> view_out(Matrix<T>& m) {
   return {m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())};
 }
-// attend with one head
 /// Exact attention of one head under a rule: Q n_q x d_k, K n_k x d_k,
 /// V n_k x d_v.  An empty row has O = 0, logZ = -infinity (or the sink).
 /// Throws std::invalid_argument or std::domain_error (thm. flash-forward).
@@ -511,6 +522,7 @@ auto flash(const Eigen::MatrixBase<DQ>& Q, const Eigen::MatrixBase<DK>& K,
   flash_forward<T>({&head, 1});
   return y;
 }
+
 // view the cotangents of a head
 /// Cotangents of a FlashHead: dO (n_q x d_v) and dlogZ (n_q, or null) are
 /// given; dQ, dK, dV, dsink and dbias (n_q x n_k) are wanted, the last two
@@ -523,6 +535,7 @@ struct FlashCotangent {
   T* dsink = nullptr;
   Matrix<T>* dbias = nullptr;
 };
+
 // hold a group of queries going back
 /// What a thread needs going back: queries q .. q + n - 1 and a block.
 template <class T>
@@ -535,7 +548,6 @@ struct BackwardWork {
       : x(std::size_t(d_k)), g(std::size_t(d_v)), y(std::size_t(d_k)),
         p(std::size_t(block)), s(p.size()), slope(p.size()) {}
 };
-// hold a group of queries going back
 /// Makes w the queries from q on, given L, O and their cotangents.
 template <class T>
 void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
@@ -561,12 +573,12 @@ void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
     if (c.dsink) *c.dsink += dsink;
   }
 }
-// hold a group of queries going back
 /// v as a function of the index.
 template <class T>
 auto lane_of(Lanes<T>& v) {
   return [&v](Index k) -> Lane<T>& { return v[std::size_t(k)]; };
 }
+
 // multiply tiles by rows
 /// Weights or cotangents of a tile as ordinary numbers, a row per key.
 template <class T>
@@ -589,7 +601,6 @@ void add_columns(const Tile<T>& a, const X& x, Y& y, Index& c,
       product<L>(a, from, to, onwards);
   }
 }
-// multiply tiles by rows
 /// y += a x, for a tile of weights and as many rows of x as it has columns.
 template <class T, class X, class Y>
 void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
@@ -599,6 +610,7 @@ void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
   add_columns<T, lanes<T> / 4>(a, x, y, c, careful);
   add_columns<T, 1>(a, x, y, c, careful);
 }
+
 // set a dominant key aside
 /// Records dominant keys of the tile and leaves their cotangents out.
 template <class T>
@@ -612,6 +624,7 @@ void set_aside(BackwardWork<T>& w, const Plan<T>& plan, Index j, Index b) {
       w.s[at][i] = 0;
     }
 }
+
 // let a block of keys meet a group going back
 /// Takes keys j .. j + b - 1 back: adds to dK and dV, and to the sums of w.
 template <class T>
@@ -623,8 +636,10 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   const bool partial = finish_scores<T>(plan, w.p.data(), w.q, w.n, j, b,
                                         w.slope.data());
   product<Lane<T>>(V, lane_of(w.g), lane_of(w.s), from_zero);
+
   // turn scores into weights and cotangents
   Lane<T> top = Lane<T>::Zero();
+
   // recompute the weights of a tile
   if (partial)
     for (Index k = 0; k < b; ++k) {
@@ -667,6 +682,7 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   else
     product<Lane<T>>(KT, lane_of(w.s), lane_of(w.y), onwards);
 }
+
 // settle a group going back
 /// Gives dominant keys what is missing, and writes rows q .. of dQ.
 template <class T>
@@ -685,6 +701,7 @@ void settle(BackwardWork<T>& w, const FlashHead<T>& h,
     dQ.row(q) *= plan.scale;
   }
 }
+
 // take several heads back at once
 /// Goes back through one head; dK still lacks its scale.
 template <class T>
@@ -703,7 +720,6 @@ void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
     settle(w, h, c, plan);
   }
 }
-// take several heads back at once
 /// Cotangents of each head's inputs, given the outputs O and logZ of
 /// flash_forward; `shared` successive heads have the same K, V, dK and dV
 /// and one scale.  Throws like flash_forward.
@@ -717,6 +733,7 @@ void flash_backward(std::span<const FlashHead<T>> heads,
           " sharing keys");
   Index d_k = 0, d_v = 0, block = 1;
   for (std::size_t i = 0; i < heads.size(); ++i)
+
     // check the cotangents of one head
     {
       const auto& h = heads[i];
@@ -745,6 +762,7 @@ void flash_backward(std::span<const FlashHead<T>> heads,
     dK *= Plan<T>("flash_backward", heads[first]).scale;
   });
 }
+
 // take one head back
 /// Cotangents of what flash reads; bias is n_q x n_k or empty.
 template <class T>
@@ -765,6 +783,7 @@ FlashGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
           Q.rows());
   require(y.logZ.size() == Q.rows(), "flash_vjp: logZ has ", y.logZ.size(),
           " entries, expected ", Q.rows());
+
   // run one head backwards
   FlashGradient<T> g{Matrix<T>(Q.rows(), Q.cols()),
                      Matrix<T>(K.rows(), K.cols()),
@@ -778,6 +797,7 @@ FlashGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
   flash_backward<T>({&head, 1}, {&bar, 1});
   return g;
 }
+
 // describe heads side by side
 /// H query heads side by side on kv_heads heads of keys: Q is n_q x H d_k,
 /// K n_k x kv_heads d_k, V n_k x kv_heads d_v.  slopes and sinks have one
@@ -802,7 +822,6 @@ auto head_of(M& m, Index h, Index d) {
   using V = std::conditional_t<std::is_const_v<M>, In<T>, Out<T>>;
   return V(m.data() + h * d, m.rows(), d, Eigen::OuterStride<>(m.cols()));
 }
-// describe heads side by side
 /// Throws std::invalid_argument unless the columns divide among the heads.
 template <class T>
 void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
@@ -816,6 +835,7 @@ void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
     require(list->empty() || std::ssize(*list) == H, "flash: ",
             list->size(), " slopes or sinks for ", H, " heads");
 }
+
 // attend with heads side by side
 /// Outputs of heads side by side: O n_q x H d_v, logZ H x n_q.
 template <class T>
@@ -838,7 +858,6 @@ std::vector<FlashHead<T>> list_heads(const Matrix<T>& Q, const Matrix<T>& K,
                     y.logZ.data() + h * Q.rows(), many.rule_of(h)});
   return list;
 }
-// attend with heads side by side
 /// Exact attention of heads side by side.  Throws std::invalid_argument
 /// for columns that do not divide, and like flash.
 template <class T>
@@ -852,7 +871,6 @@ HeadsOutput<T> flash(const Matrix<T>& Q, const Matrix<T>& K,
   flash_forward<T>(list);
   return y;
 }
-// attend with heads side by side
 /// Gradient of <dO, O> for y = flash(Q, K, V, many); sinks one per head.
 template <class T>
 struct HeadsGradient {
@@ -873,6 +891,7 @@ HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                      Matrix<T>(V.rows(), V.cols()),
                      std::vector<T>(std::size_t(many.heads))};
   const auto list = list_heads(Q, K, V, y, many);
+
   // list the cotangents of heads
   std::vector<FlashCotangent<T>> bars;
   const Index share = many.heads / many.kv_heads;
@@ -885,6 +904,7 @@ HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
   flash_backward<T>(list, bars, many.heads / many.kv_heads);
   return g;
 }
+
 // attend with one query
 /// Part of a cache: keys n x d_k and values n x d_v.
 template <class T>
@@ -903,7 +923,6 @@ void score_keys(const RowVector<T>& x, const In<T>& K, Index j, Index n,
   }
   if (n % 2) s[n - 1] = K.row(j + n - 1).dot(x);
 }
-// attend with one query
 /// State of one query x, scaled to base two, on keys j .. j + b - 1 of a
 /// page; s has room for b scores.
 template <class T>
@@ -920,7 +939,6 @@ Online<T> attend_page(const RowVector<T>& x, const Page<T>& page, Index j,
   return {m * std::numbers::ln2_v<T>, scores.sum(),
           scores.head(b).transpose() * page.V.middleRows(j, b)};
 }
-// attend with one query
 /// State of one query q (d_k numbers) on all pages of a cache; output()
 /// and logZ() of it are attention's.  scale defaults to 1/sqrt(d_k).
 /// Throws std::invalid_argument for shapes that do not fit.
@@ -943,6 +961,7 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
       pieces.emplace_back(&page, j);
   }
   std::vector<Online<T>> states(pieces.size(), Online<T>::nothing(d_v));
+
   // reduce the pieces in parallel
   const auto make = [&] { return Lanes<T>(std::size_t(piece / lanes<T>)); };
   in_parallel(std::ssize(pieces), make, [&](Index i, Lanes<T>& s) {

@@ -1,5 +1,6 @@
 // include/attn/form.hpp: tangled from chapters/01-bilinear.nw; edit that file, not this one.
 #pragma once
+
 // include what forms and metrics need
 #include <algorithm>
 #include <cmath>
@@ -36,6 +37,7 @@ struct Bilinear {
                                          view<up, up>(K)).mat();
   }
 };
+
 // what every form can do
 /// A form on R^rows x R^cols that lowers rows of its second argument.
 template <class F>
@@ -56,6 +58,7 @@ typename F::scalar inner(const Vector<typename F::scalar>& u,
   const Vector<typename F::scalar> low = f.lower(w.transpose()).transpose();
   return eq<"s = u_a v^a">(view<dn>(low), view<up>(u));
 }
+
 // pull a dot product back
 /// W^r_a delta_rs W^s_b for W of shape r x d: positive semidefinite, and
 /// a metric only if W has rank d (prop. pullback).
@@ -70,6 +73,7 @@ struct Pullback {
     return images * W;
   }
 };
+
 // factor once and solve often
 /// Lower triangular L with positive diagonal and L L^T = g, d x d.
 /// Throws std::domain_error if the factorisation breaks down.
@@ -92,6 +96,7 @@ Matrix<S> solve_rows(const Matrix<S>& L,
   L.transpose().template triangularView<Eigen::Upper>().solveInPlace(x);
   return x.transpose();
 }
+
 // the kinds of metric
 /// c delta_ab on dimension d: one number, whatever d is.
 template <class S>
@@ -106,7 +111,6 @@ struct ScaledMetric {
     return S(double(d)) * log(c);
   }
 };
-// the kinds of metric
 /// diag(D_1, ..., D_d), all D_a > 0.
 template <class S>
 struct DiagonalMetric {
@@ -118,7 +122,6 @@ struct DiagonalMetric {
   }
   S log_det() const { return D.array().log().sum(); }
 };
-// the kinds of metric
 /// diag(D) + U^T U: D_a > 0, U of shape r x d; keeps the Cholesky factor
 /// L of C = 1 + U D^-1 U^T (thm. woodbury).
 template <class S>
@@ -132,6 +135,7 @@ struct LowRankMetric {
     return v * D.asDiagonal() +
            eq<"K^j{}_a = w^{jr} U_{ra}">(w, view<dn, dn>(U)).mat();
   }
+
   // raise by Woodbury's formula
   Matrix<S> raise(const Rows<S>& v) const {
     const Matrix<S> y = v * D.cwiseInverse().asDiagonal();
@@ -142,7 +146,6 @@ struct LowRankMetric {
     return D.array().log().sum() + S(2) * L.diagonal().array().log().sum();
   }
 };
-// the kinds of metric
 /// A full matrix g = L L^T with its Cholesky factor L.
 template <class S>
 struct FullMetric {
@@ -157,6 +160,7 @@ struct FullMetric {
     return S(2) * L.diagonal().array().log().sum();
   }
 };
+
 // what keeps a matrix from being a metric
 /// Why a square matrix is, or is not, a metric.
 template <class S>
@@ -168,7 +172,6 @@ struct Diagnosis {
   S remainder{1};          // that pivot, or else the smallest one
   bool positive() const { return pivot < 0; }
 };
-// what keeps a matrix from being a metric
 /// Symmetry and positive definiteness of g (d x d), up to rounding and
 /// independent of units.  Throws std::invalid_argument if not square.
 template <class S>
@@ -179,6 +182,7 @@ Diagnosis<S> diagnose(const Matrix<S>& g) {
   const S tolerance =
       S(double(8 * d)) * std::numeric_limits<S>::epsilon();
   Diagnosis<S> found;
+
   // find the worst pair of mirrored entries
   for (Index a = 0; a < d; ++a)
     for (Index b = 0; b < a; ++b) {
@@ -198,6 +202,7 @@ Diagnosis<S> diagnose(const Matrix<S>& g) {
   H.diagonal().setOnes();
   std::vector<Index> left(static_cast<std::size_t>(d));
   std::iota(left.begin(), left.end(), Index(0));
+
   // eliminate features, the largest pivot first
   while (!left.empty()) {
     const auto top = std::max_element(
@@ -215,12 +220,14 @@ Diagnosis<S> diagnose(const Matrix<S>& g) {
   }
   return found;
 }
+
 // a metric proves that it is one
 /// A symmetric positive definite form; structured ones stay structured.
 template <class S>
 class Metric {
  public:
   using scalar = S;
+
   // make a metric of each kind
   /// delta_ab on dimension d.
   static Metric identity(Index d) { return scaled(d, S(1)); }
@@ -238,7 +245,6 @@ class Metric {
     require(d > 0, "Metric::scaled: 1/sqrt(d) needs d >= 1, not ", d);
     return scaled(d, S(1) / S(sqrt(S(double(d)))));
   }
-  // make a metric of each kind
   /// diag(D); throws std::domain_error naming an entry that is not > 0.
   static Metric diagonal(const Vector<S>& D) {
     for (Index a = 0; a < D.size(); ++a)
@@ -260,7 +266,6 @@ class Metric {
     C.diagonal().array() += S(1);
     return Metric(LowRankMetric<S>{D, U, cholesky(C)});
   }
-  // make a metric of each kind
   /// A full matrix g; throws std::domain_error if it is not symmetric
   /// (naming the worst pair) or not positive definite (naming the pivot),
   /// std::invalid_argument if it is not square.
@@ -286,6 +291,7 @@ class Metric {
     }
     return Metric(FullMetric<S>{L * L.transpose(), L});
   }
+
   // what a metric can do
   Index dim() const {
     return std::visit([](const auto& g) { return g.dim(); }, kind);
@@ -303,7 +309,6 @@ class Metric {
     fits("raise", v);
     return std::visit([&](const auto& g) { return g.raise(v); }, kind);
   }
-  // what a metric can do
   /// log det g.
   S log_det() const {
     return std::visit([](const auto& g) { return g.log_det(); }, kind);
@@ -324,6 +329,7 @@ class Metric {
   explicit Metric(Kind k) : kind(std::move(k)) {}
   Kind kind;
 };
+
 // measure lengths and angles
 /// Length sqrt(v^a g_ab v^b).
 template <class S>
@@ -341,7 +347,6 @@ S cosine(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
   return inner(u, v, g) / nu / nv;
 }
 
-// measure lengths and angles
 /// Angle in [0, pi], accurate for all angles (eq. kahan-angle).
 /// Throws std::domain_error.
 template <class S>
@@ -353,6 +358,7 @@ S angle(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
   const Vector<S> a = u / nu, b = v / nv;
   return S(2) * atan2(norm<S>(a - b, g), norm<S>(a + b, g));
 }
+
 // parametrise metrics without constraints
 /// L(Theta): the lower triangle of Theta (d x d) with exp on its diagonal.
 /// Throws std::invalid_argument if Theta is not square.
@@ -366,7 +372,6 @@ Matrix<S> factor_from_parameters(const Matrix<S>& Theta) {
   return L;
 }
 
-// parametrise metrics without constraints
 /// The parameters of the metric g (d x d): inverse of the above.
 /// Throws std::domain_error if g is not positive definite.
 template <class S>
@@ -376,6 +381,7 @@ Matrix<S> parameters_of(const Matrix<S>& g) {
   for (Index a = 0; a < g.rows(); ++a) Theta(a, a) = log(Theta(a, a));
   return Theta;
 }
+
 // differentiate a pulled-back form
 /// Cotangent of W (r x d) for g = W^T W, from that of g (d x d).
 /// Throws std::invalid_argument on shapes (prop. learned-gradient).
@@ -390,7 +396,6 @@ Matrix<S> pullback_vjp(const Matrix<S>& W, const Matrix<S>& dg) {
   return eq<R"(\bar W_r{}^a = h_{rs} W^s{}_b H^{ab})">(  // eq:pullback-vjp
       lat, w, view<up, up>(H)).mat();
 }
-// differentiate a pulled-back form
 /// Cotangent of Theta (d x d) for g = L L^T, from that of g (d x d).
 /// Throws std::invalid_argument on shapes (prop. learned-gradient).
 template <class S>

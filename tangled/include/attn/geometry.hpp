@@ -12,6 +12,7 @@
 
 namespace attn {
 // measure with a metric
+
 // evaluate a metric field at a point
 /// The metric g_ab at the point x; g maps Vector<S> to a d x d matrix.
 /// Throws std::invalid_argument for a wrong shape, std::domain_error
@@ -34,6 +35,7 @@ Tensor<S, dn, dn> metric_at(const G& g, const Vector<S>& x) {
   }
   return Tensor<S, dn, dn>(m);
 }
+
 // invert a metric by elimination
 /// The inverse metric g^{ab} and the determinant of g.
 template <class S>
@@ -41,7 +43,6 @@ struct InverseMetric {
   Tensor<S, up, up> g;
   S det;
 };
-// invert a metric by elimination
 /// Inverse and determinant of g_ab by elimination without pivoting.
 /// Throws std::invalid_argument if g is not square, std::domain_error
 /// unless every pivot is positive.
@@ -58,6 +59,7 @@ InverseMetric<S> inverse_metric(const Tensor<S, dn, dn>& g) {
     det *= pivot;
     A.row(c) /= pivot;
     B.row(c) /= pivot;
+
     // eliminate the column below and above its pivot
     for (Index r = 0; r < A.rows(); ++r) {
       if (r == c) continue;
@@ -68,6 +70,7 @@ InverseMetric<S> inverse_metric(const Tensor<S, dn, dn>& g) {
   }
   return {Tensor<S, up, up>(B), det};
 }
+
 // measure lengths, angles and volumes
 /// Inner product g_ab u^a v^b at the point x; u and v have d entries.
 template <class G, class S>
@@ -93,6 +96,7 @@ S volume_density(const G& g, const Vector<S>& x) {
   using std::sqrt;
   return sqrt(inverse_metric(metric_at(g, x)).det);
 }
+
 // measure the length of a curve
 /// Point and velocity of a curve at t.
 template <class C, class S>
@@ -119,7 +123,9 @@ S curve_length(const G& g, const C& curve, const S& s, const S& t,
   }
   return (t - s) * sum / S(double(6 * n));
 }
+
 // differentiate covariantly with a metric
+
 // differentiate a tensor field
 namespace detail {
 template <class T>
@@ -141,6 +147,7 @@ auto partial(const F& field, const Vector<S>& x) {
     y(c).d = S(1);
     const Field T = field(y);
     y(c).d = S(0);
+
     // store the derivatives along one coordinate
     const Index n = T.values.size();
     if (c == 0) {
@@ -152,6 +159,7 @@ auto partial(const F& field, const Vector<S>& x) {
   }
   return D;
 }
+
 // compute the Christoffel symbols
 /// Christoffel symbols of the second kind at x, slots (c; a, b) (eq.
 /// christoffel).  Throws std::domain_error where g is no metric.
@@ -166,6 +174,7 @@ Tensor<S, up, dn, dn> christoffel(const G& g, const Vector<S>& x) {
   return eq<R"(\Gamma^c_{ab} = \tfrac{1}{2} g^{cd} C_{dab})">( // eq:christoffel
       gi, C);
 }
+
 // correct a derivative by the symbols
 namespace detail {
 template <class S>
@@ -189,6 +198,7 @@ auto corrected(const Symbols<S>& Ga, const Tensor<S, dn, dn>& h,
   return eq<R"(D_{cab} = \partial_c h_{ab} - C_{cab} - E_{cab})">(dh, C, E);
 }
 }  // namespace detail
+
 // differentiate covariantly
 /// Covariant derivative at x of a vector, covector or rank-2 covariant
 /// field: field maps Vector<S> to a Tensor, for S and for Dual<S>.
@@ -196,6 +206,7 @@ template <class G, class F, class S>
 auto covariant_derivative(const G& g, const F& field, const Vector<S>& x) {
   return detail::corrected(christoffel(g, x), field(x), partial(field, x));
 }
+
 // compute the Riemann tensor
 /// Riemann tensor at x, slots (a; b, c, d) (eq. riemann).  Throws
 /// std::domain_error where g is no metric.
@@ -209,6 +220,7 @@ Tensor<S, up, dn, dn, dn> riemann(const G& g, const Vector<S>& x) {
       eq<R"(C^a_{bcd} = \partial_c \Gamma^a_{db} + P^a_{bcd})">(dGa, P);
   return eq<R"(R^a{}_{bcd} = C^a_{bcd} - C^a_{bdc})">(C, C);  // eq:riemann
 }
+
 // contract the Riemann tensor
 /// Riemann tensor at x with all slots down.
 template <class G, class S>
@@ -222,7 +234,6 @@ Tensor<S, dn, dn> ricci(const G& g, const Vector<S>& x) {
   return eq<"R_{bd} = R^a{}_{bad}">(riemann(g, x));  // eq:ricci
 }
 
-// contract the Riemann tensor
 /// Scalar curvature at x.
 template <class G, class S>
 S scalar_curvature(const G& g, const Vector<S>& x) {
@@ -241,6 +252,7 @@ S sectional_curvature(const G& g, const Vector<S>& x, const Vector<S>& u,
   const S uv = inner(g, x, u, v);
   return k / (inner(g, x, u, u) * inner(g, x, v, v) - uv * uv);
 }
+
 // pull a metric back along a map
 /// Curvature of a two-dimensional metric at x.
 /// Throws std::invalid_argument unless x has two coordinates.
@@ -251,7 +263,6 @@ S gauss_curvature(const G& g, const Vector<S>& x) {
                              Vector<S>(Vector<S>::Unit(2, 1)));
 }
 
-// pull a metric back along a map
 /// The metric that the map f induces from g: lengths of image curves.
 template <class G, class F>
 struct Induced {
@@ -272,6 +283,7 @@ struct Induced {
 };
 template <class G, class F>
 Induced(G, F) -> Induced<G, F>;
+
 // step by the classical Runge-Kutta method
 /// One step h of the classical Runge-Kutta method for dy/dt = f(t, y).
 template <class S, class F>
@@ -284,6 +296,7 @@ Vector<S> runge_kutta_step(const F& f, const S& t, const Vector<S>& y,
   const Vector<S> k4 = f(S(t + h), Vector<S>(y + h * k3));
   return y + h / S(6) * (k1 + S(2) * (k2 + k3) + k4);
 }
+
 // integrate a geodesic
 /// Position and velocity.
 template <class S>
@@ -291,7 +304,6 @@ struct Moving {
   Vector<S> x, v;
 };
 
-// integrate a geodesic
 /// The geodesic from x with velocity v during the given time: steps + 1
 /// points.  Throws std::invalid_argument for unequal sizes or steps < 1.
 template <class G, class S>
@@ -301,6 +313,7 @@ std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
   const Index d = x.size();
   require(v.size() == d, "geodesic: x has ", d, " entries but v ", v.size());
   require(steps > 0, "geodesic: steps is ", steps);
+
   // define the flow of position and velocity
   const auto flow = [&](const S&, const Vector<S>& state) {
     const Vector<S> at = state.head(d), u = state.tail(d);
@@ -322,6 +335,7 @@ std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
   }
   return path;
 }
+
 // transport a vector along a curve
 /// The vector w at curve(s), transported in parallel to curve(t) in the
 /// given number of steps.  Throws std::invalid_argument for a wrong size

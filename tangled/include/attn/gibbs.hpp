@@ -24,6 +24,7 @@ template <class S>
 std::span<const S> row_span(const ScoreRows<S>& M, Index i) {
   return {M.data() + i * M.outerStride(), std::size_t(M.cols())};
 }
+
 // recognise a forbidden key
 /// Is s minus infinity, the score of a key that may not be attended to?
 template <class S>
@@ -37,6 +38,7 @@ S boltzmann_factor(const S& s, const S& m, const S& T) {
   using std::exp;
   return is_forbidden(s) ? S(0) : S(exp((s - m) / T));
 }
+
 // find the ground state of a row
 /// The largest score m and the first key that attains it (at = -1: no key).
 template <class S>
@@ -53,6 +55,7 @@ Ground<S> ground_state(std::span<const S> s) {
     if (g.at < 0 || g.m < s[std::size_t(j)]) g = {s[std::size_t(j)], j};
   return g;
 }
+
 // reduce a row to its ensemble
 /// What thermodynamics needs to know of a row: the largest score m, and the
 /// sums of exp(-x) and of x exp(-x) over all keys but the one attaining m.
@@ -63,7 +66,6 @@ struct Ensemble {
   S mean() const { return first / (S(1) + rest); }
 };
 
-// reduce a row to its ensemble
 /// Ensemble of one row of scores at temperature T (eq. excitation).
 template <class S>
 Ensemble<S> ensemble(std::span<const S> s, const S& T) {
@@ -78,6 +80,7 @@ Ensemble<S> ensemble(std::span<const S> s, const S& T) {
   }
   return e;
 }
+
 // turn a row into Gibbs weights
 /// a_j <- exp(-x_j)/(1 + r) for one row of scores (eq. excitation), with
 /// room for as many numbers at x.
@@ -91,6 +94,7 @@ void gibbs_row(std::span<const S> s, const S& T, S* x, S* a) {
   }
   softmax_row(x, a, std::ssize(s));
 }
+
 // refuse a temperature that is none
 /// Throws std::domain_error unless 0 < T < infinity.
 template <class S>
@@ -98,7 +102,9 @@ void require_temperature(const char* function, const S& T) {
   require_domain(S(0) < T && !(T == T + T), function,
                  ": temperature must be positive and finite");
 }
+
 // compute weights and partition functions
+
 // map a function over the rows
 /// Refuses to compile for a column vector, which is not rows of scores.
 template <class D>
@@ -106,7 +112,6 @@ constexpr void require_rows() {
   static_assert(D::ColsAtCompileTime != 1 || D::RowsAtCompileTime == 1,
                 "scores are rows, one per query: transpose the column");
 }
-// map a function over the rows
 /// The vector of f(ensemble of row i, row i), one entry per query.
 template <class D, class F>
 Vector<ScalarOf<D>> each_row(
@@ -136,7 +141,6 @@ Matrix<ScalarOf<D>> gibbs(
     gibbs_row(row_span(S, i), T, x.data(), A.data() + i * A.cols());
   return A;
 }
-// compute weights and partition functions
 /// log Z per query, the log-sum-exp of S/T (eq. excitation); n_q entries,
 /// -infinity for an empty row.  Throws std::domain_error for a bad T.
 template <class D>
@@ -147,7 +151,6 @@ auto log_partition(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
   });
 }
 
-// compute weights and partition functions
 /// Z per query (eq. gibbs); overflows to infinity for large S/T, which
 /// log_partition does not.  Throws std::domain_error for a bad T.
 template <class D>
@@ -155,7 +158,6 @@ Vector<ScalarOf<D>> partition_function(
     const Expr<D>& scores, const ScalarOf<D>& T = 1) {
   return log_partition(scores, T).array().exp();
 }
-// compute weights and partition functions
 /// log A per entry: -x_j - log(1 + r); -infinity for forbidden keys and for
 /// empty rows.  Shapes and throws as gibbs.
 template <class D>
@@ -176,6 +178,7 @@ Matrix<ScalarOf<D>> log_softmax(
   });
   return y;
 }
+
 // share the weight among the best keys
 /// The limit T -> 0 of gibbs: uniform on each row's best keys, zero
 /// elsewhere; empty rows are zero, a NaN makes its row NaN.  n_q x n_k.
@@ -194,6 +197,7 @@ Matrix<ScalarOf<D>> hard_attention(const Expr<D>& scores) {
   }
   return A;
 }
+
 // compute entropies from scores
 /// Entropy of the Gibbs weights per query, in nats, from the scores
 /// (eq. cold-entropy): accurate at any temperature; 0 for an empty row.
@@ -205,6 +209,7 @@ auto gibbs_entropy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
     return ScalarOf<D>(log1p(e.rest) + e.mean());
   });
 }
+
 // demand weights that are distributions
 /// Are the entries of row i none of them negative, with the given sum?
 /// NaN counts as yes: it is for the result to tell.
@@ -220,7 +225,6 @@ bool is_distribution(const ScoreRows<S>& A, Index i, const S& total) {
   return !(slack < abs(S(sum - total)));
 }
 
-// demand weights that are distributions
 /// Throws std::domain_error unless each row is a distribution or zero.
 template <class S>
 void require_distributions(const char* name, const ScoreRows<S>& A) {
@@ -229,6 +233,7 @@ void require_distributions(const char* name, const ScoreRows<S>& A) {
                    name, ": row ", i,
                    " must have entries >= 0 that sum to 1");
 }
+
 // compute entropies from weights
 /// p log p, continuous at 0.
 template <class S>
@@ -237,7 +242,6 @@ S xlogx(const S& p) {
   return p == S(0) ? S(0) : S(p * log(p));
 }
 
-// compute entropies from weights
 /// Entropy of given weights per row, in nats (def. entropy).  n_q entries.
 /// Throws std::domain_error unless rows are distributions or zero.
 template <class D>
@@ -251,7 +255,6 @@ Vector<ScalarOf<D>> entropy(const Expr<D>& weights) {
     for (Index j = 0; j < A.cols(); ++j) H(i) -= xlogx(S(A(i, j)));
   return H;
 }
-// compute entropies from weights
 /// Largest entropy of n keys, log n, in nats; 0 for n = 0.
 /// Throws std::invalid_argument.
 inline double max_entropy(Index n) {
@@ -259,7 +262,6 @@ inline double max_entropy(Index n) {
   return n == 0 ? 0.0 : std::log(double(n));
 }
 
-// compute entropies from weights
 /// H / log n in [0, 1] per row, n the number of keys; 0 if n < 2.
 /// Throws as entropy.
 template <class D>
@@ -270,7 +272,6 @@ Vector<ScalarOf<D>> normalised_entropy(const Expr<D>& weights) {
   if (weights.cols() < 2) return Vector<S>::Zero(H.size());
   return H / S(log(S(double(weights.cols()))));
 }
-// compute entropies from weights
 /// Effective number of keys exp(H) per row; 0 for an empty row.
 /// Throws as entropy.
 template <class D>

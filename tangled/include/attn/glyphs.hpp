@@ -25,6 +25,7 @@ inline constexpr std::array<const char*, 26> alphabet{
     "060110304146",             "062046",
     "0610243046",               "0046 0640",
     "062346 2320",              "06460040"};
+
 // rasterise the strokes
 /// Distance of the point (x, y) from the segment between (a, b) and (c, d).
 inline double segment_distance(double x, double y, double a, double b,
@@ -47,7 +48,6 @@ inline double ink_distance(std::string_view strokes, double x, double y) {
   }
   return nearest;
 }
-// rasterise the strokes
 /// The letter c in signs, 1 for ink: 8 scale rows of 6 scale pixels, one
 /// after the other.  Throws std::invalid_argument unless c is in A..Z and
 /// scale >= 1.
@@ -73,6 +73,7 @@ inline Matrix<double> glyphs(std::string_view text, Index scale = 3) {
     K.row(i) = glyph(text[std::size_t(i)], scale);
   return K;
 }
+
 // damage a picture
 /// Each entry of x changes its sign with probability p; from entry `from`
 /// on, entries are replaced by fair coins.  Throws std::domain_error unless

@@ -20,6 +20,7 @@ Index queries_per_head(const char* f, const ScoreRows<S>& A, Index heads) {
   require_distributions<S>(f, A);
   return A.rows() / heads;
 }
+
 // measure how far one head is from the mean
 /// a log(a/m) - (a - m), for a weight a and the mean m over heads, without
 /// cancellation for a near m (eq. js-term); m >= a/H, so m = 0 only if a = 0.
@@ -30,6 +31,7 @@ S js_term(const S& a, const S& m) {
   const S near = a + a < m ? S(log(S(a / m))) : S(log1p(S((a - m) / m)));
   return S(a * near) - (a - m);
 }
+
 // compare the heads' weights
 /// Jensen-Shannon diversity of heads in nats (def. js), mean over the
 /// queries that see a key.  A: weights of all heads, head after head,
@@ -63,7 +65,6 @@ typename D::Scalar head_diversity(const Eigen::MatrixBase<D>& weights,
   }
   return seen == 0 ? S(0) : S(sum / S(double(seen * heads)));
 }
-// compare the heads' weights
 /// 1 - mean cosine of pairs of heads, each flattened; the sources' measure.
 /// Throws std::invalid_argument for fewer than two heads, and
 /// std::domain_error if a head's weights are all zero.
@@ -85,7 +86,6 @@ typename D::Scalar cosine_diversity(const Eigen::MatrixBase<D>& weights,
   const S pairs = unit.colwise().sum().squaredNorm() - S(double(heads));
   return S(1) - pairs / S(double(heads * (heads - 1)));
 }
-// compare the heads' weights
 /// Entropy of each head in nats, mean over queries; H entries.
 /// Throws as head_diversity.
 template <class D>
@@ -99,6 +99,7 @@ Vector<typename D::Scalar> head_entropy(const Eigen::MatrixBase<D>& weights,
     mean(h) = H.segment(h * n, n).mean();
   return mean;
 }
+
 // measure how much an average forgets
 /// Dobrushin's coefficient: half the largest l1 distance of two rows of A
 /// (def. dobrushin), in [0, 1]; 0 for fewer than two rows.
@@ -116,7 +117,6 @@ typename D::Scalar dobrushin(const Eigen::MatrixBase<D>& weights) {
     }
   return widest;
 }
-// measure how much an average forgets
 /// Largest Euclidean distance of two rows of X; 0 for fewer than two.
 template <class D>
 typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
@@ -130,6 +130,7 @@ typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
     }
   return widest;
 }
+
 // bound the diameter after one layer
 /// Bound on diameter(attend(m, X)) from delta = diameter(X), without masks
 /// (thm. collapse).  Throws std::invalid_argument for bad weights.

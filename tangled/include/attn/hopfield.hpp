@@ -27,6 +27,7 @@ Matrix<ScalarOf<D>> hebb(const Expr<D>& patterns,
   if (diagonal == Diagonal::zero) W.diagonal().setZero();
   return W;
 }
+
 // measure the energy of a state
 /// Throws unless W is d x d and x has d entries.
 template <class S>
@@ -44,6 +45,7 @@ S classical_energy(const Matrix<S>& W, const Vector<S>& x) {
   return eq<R"(E = -\tfrac{1}{2} x^a W_{ab} x^b)">(  // eq:quadratic-energy
       view<up>(x), view<dn, dn>(W), view<up>(x));
 }
+
 // let neurons follow their fields
 /// The sign of the field h, or the present state x if h is zero.
 template <class S>
@@ -60,7 +62,6 @@ Vector<S> synchronous_update(const Matrix<S>& W, const Vector<S>& x) {
   for (Index a = 0; a < y.size(); ++a) y(a) = follow(y(a), x(a));
   return y;
 }
-// let neurons follow their fields
 /// One neuron after the other in the given order; x and its field h = W x
 /// (d entries each) change in place.  Returns the number of flips.
 template <class S>
@@ -76,7 +77,6 @@ Index sweep(const Matrix<S>& W, const std::vector<Index>& order,
   }
   return flips;
 }
-// let neurons follow their fields
 /// Where the sequential dynamics came to rest, and after how many sweeps.
 template <class S>
 struct Settled {
@@ -99,6 +99,7 @@ Settled<S> settle(const Matrix<S>& W, const Vector<S>& x,
                       run.x, h) == 0;
   return run;
 }
+
 // predict errors from crosstalk
 /// Probability that one of d neurons leaves one of M random patterns at the
 /// first step, exactly (thm. crosstalk).  Throws std::invalid_argument
@@ -120,6 +121,7 @@ inline double hebb_capacity(Index d) {
   require(d >= 2, "hebb_capacity: d = ", d);
   return double(d) / (2 * std::log(double(d)));
 }
+
 // update states by attention
 /// Throws unless 0 < beta < infinity.
 template <class S>
@@ -141,7 +143,6 @@ Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
   const Rows<S> x(X), k(K);
   return average(gibbs(scores(x, k, g), S(1) / beta), k);
 }
-// update states by attention
 /// Energy per row of X (eq. modern-energy), n entries; +infinity if there
 /// are no patterns.  Shapes and throws as hopfield_update.
 template <class DX, class DK>
@@ -157,7 +158,6 @@ Vector<ScalarOf<DX>> hopfield_energy(const Expr<DX>& X, const Expr<DK>& K,
     E(i) += x.row(i).dot(low.row(i)) / S(2);
   return E;
 }
-// update states by attention
 /// hopfield_update in the metric delta.
 template <class DX, class DK>
 Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
@@ -173,7 +173,6 @@ Vector<ScalarOf<DX>> hopfield_energy(const Expr<DX>& X, const Expr<DK>& K,
   return hopfield_energy(X, K, beta,
                          Metric<ScalarOf<DX>>::identity(X.cols()));
 }
-// update states by attention
 /// Energies at n equally spaced points from x to y (1 x d each), n entries.
 /// Throws as hopfield_energy, and std::invalid_argument unless n >= 2.
 template <class S>
@@ -188,6 +187,7 @@ Vector<S> energy_along(const RowVector<S>& x, const RowVector<S>& y, Index n,
   }
   return hopfield_energy(X, K, beta);
 }
+
 // iterate to a fixed point
 /// States (n x d) where the iteration stopped, and after how many steps.
 template <class S>
@@ -197,7 +197,6 @@ struct Retrieved {
   bool converged = false;
 };
 
-// iterate to a fixed point
 /// Iterates hopfield_update from X until no entry moves by more than tol,
 /// or for max_steps.  Throws as hopfield_update.
 template <class DX, class DK>
@@ -218,6 +217,7 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
   }
   return run;
 }
+
 // certify that a pattern is kept
 /// What thm. basin says of one pattern.
 struct Basin {
@@ -226,7 +226,6 @@ struct Basin {
   bool kept() const { return rate < 1; }
 };
 
-// certify that a pattern is kept
 /// Certificate of pattern i among the patterns K (M x d), for the metric
 /// delta.  Throws std::invalid_argument unless 0 <= i < M, and
 /// std::domain_error for a bad beta.
@@ -247,6 +246,7 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
            std::exp(1 - beta * b.separation);
   return b;
 }
+
 // measure the reach of a memory
 /// Fraction of cues k_i + radius v, with v uniform on the unit sphere, that
 /// the iteration brings nearer to pattern i than to any other (M x d).
@@ -269,6 +269,7 @@ double retrieved_fraction(const Matrix<S>& K, Index i,
   }
   return double(good) / double(tries);
 }
+
 // recall binary patterns
 /// The network with energy -sum_j exp(d m_j): all neurons of x (d) at once
 /// take the signs of eq. dense-update for binary patterns K (M x d).
@@ -288,6 +289,7 @@ Vector<double> exponential_update(const Matrix<double>& K,
   }
   return y;
 }
+
 // evaluate what has been proved
 /// w >= 0 with w e^w = x, for x >= 0 (Newton's method; Corless 1996).
 /// Throws std::domain_error.
@@ -301,7 +303,6 @@ inline double lambert_w(double x) {
   return w;
 }
 
-// evaluate what has been proved
 /// The base c of eq. ramsauer for patterns of length kappa sqrt(d - 1);
 /// throws std::domain_error unless d > 1 and beta, kappa, p > 0.
 inline double ramsauer_base(double d, double kappa, double beta, double p) {
@@ -319,6 +320,7 @@ inline double ramsauer_guarantee(double d, double kappa, double beta,
   return std::sqrt(p) *
          std::pow(ramsauer_base(d, kappa, beta, p), (d - 1) / 4);
 }
+
 // estimate capacities of random patterns
 /// Rate gamma with capacity e^(gamma d) for Gaussian patterns of norm
 /// sqrt(d): beta - beta^2/2, or 1/2 from beta = 1 on (thm. cold).

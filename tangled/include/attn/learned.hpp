@@ -18,7 +18,6 @@ Matrix<S> metric_gradient(const Matrix<S>& Q, const Matrix<S>& dS,
       view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
 
-// pull cotangents back to the metric
 /// Cotangents of W (r x d) and D (d) for g = W^T W + diag(D).
 template <class S>
 struct FactorGradient {
@@ -39,6 +38,7 @@ FactorGradient<S> factor_gradient(const Matrix<S>& W, const Matrix<S>& Q,
   const Matrix<S> dW = (W * Q.transpose()) * SK + (W * K.transpose()) * SQ;
   return {dW, Q.cwiseProduct(SK).colwise().sum().transpose()};
 }
+
 // walk in the cone of metrics
 /// f of a symmetric matrix, through its eigenvalues.
 template <class F>
@@ -49,7 +49,6 @@ Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
   return e.eigenvectors() * y.asDiagonal() * e.eigenvectors().transpose();
 }
 
-// walk in the cone of metrics
 /// The geodesic from the metric g in the symmetric direction X at time 1.
 /// Throws std::domain_error unless g is positive definite.
 template <class S = double>
@@ -65,7 +64,6 @@ Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
   return (h + h.transpose()) / 2;
 }
 
-// walk in the cone of metrics
 /// Affine-invariant distance of two metrics; not finite unless h is one.
 /// Throws std::domain_error unless g is positive definite.
 template <class S = double>
@@ -77,7 +75,6 @@ double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
     return std::log(x);
   }).norm();
 }
-// walk in the cone of metrics
 /// The positive semidefinite matrix nearest to the symmetric part of M in
 /// Frobenius norm.
 template <class = void>
@@ -86,6 +83,7 @@ Matrix<double> nearest_psd(const Matrix<double>& M) {
     return std::max(x, 0.0);
   });
 }
+
 // plant a metric
 /// Attention with a hidden metric g (d x d): inputs Q, K, V (n x d) and
 /// the outputs O that it produced.
@@ -110,7 +108,6 @@ struct Planted {
   }
 };
 
-// plant a metric
 /// A random teacher with n positions and a metric of dimension d.
 template <class S = double>
 Planted planted_task(Index n, Index d, std::uint64_t seed) {
@@ -122,6 +119,7 @@ Planted planted_task(Index n, Index d, std::uint64_t seed) {
   t.O = t.output(t.g);
   return t;
 }
+
 // learn the planted metric
 /// J^T J V for the Jacobian J of a matrix function f at X: the Fisher
 /// matrix of a normal family with mean f(X) and unit variance.
@@ -138,11 +136,9 @@ Matrix<double> normal_fisher_vector(const F& f, const Matrix<double>& X,
   }, X);
 }
 
-// learn the planted metric
 /// How a metric descends: g - t dg; affine-invariant geodesics; the
 /// Cholesky parameters; natural gradient of the normal family.
 enum class Cone { plain, affine, cholesky, natural };
-// learn the planted metric
 namespace detail {
 using Curve = std::function<Matrix<double>(double)>;
 
@@ -164,6 +160,7 @@ std::pair<double, Curve> cone_step(const Planted& task, Cone how,
       return Matrix<S>(L * L.transpose());
     }};
   }
+
   // propose a straight step in the cone
   Matrix<S> N = dg;
   if (how == Cone::natural) {
@@ -179,7 +176,6 @@ std::pair<double, Curve> cone_step(const Planted& task, Cone how,
           [=](double t) { return Matrix<S>(g - t * N); }};
 }
 }  // namespace detail
-// learn the planted metric
 /// The metric found, and loss and distance to the planted metric from
 /// the start g = 1 on, one entry per step.
 struct LearnedMetric {
@@ -187,7 +183,6 @@ struct LearnedMetric {
   std::vector<double> loss, distance;
 };
 
-// learn the planted metric
 /// Recovers the planted metric by descent from g = 1, until the loss is
 /// below the tolerance, for at most `most` steps.
 template <class = void>

@@ -11,6 +11,7 @@
 #include <vector>
 namespace attn {
 // attend through a memory
+
 // append a value of one
 /// V with one more column, of ones: n x (d_v + 1).
 template <class D>
@@ -31,6 +32,7 @@ Matrix<ScalarOf<D>> normalise(const Expr<D>& N) {
     if (!(n(i, d) == S(0))) O.row(i) = n.row(i).head(d) / n(i, d);
   return O;
 }
+
 // sum over keys once
 /// The memory M_r^c of keys with features Psi (n_k x m) and values V
 /// (n_k x d_v), m x (d_v + 1) with the normaliser z in its last column.
@@ -56,7 +58,6 @@ Matrix<ScalarOf<D>> recall(const Expr<D>& Phi,
   return normalise(eq<R"(N^{ic} = \Phi^{ir} M_r{}^c)">(  // eq:recall
       view<up, up>(phi), view<dn, up>(M)).mat());
 }
-// sum over keys once
 /// Linear attention from features (eq. linear-attention): Phi n_q x m,
 /// Psi n_k x m, V n_k x d_v -> n_q x d_v.  Throws on shapes.
 template <class D>
@@ -65,6 +66,7 @@ Matrix<ScalarOf<D>> linear_attention(
     const Rows<ScalarOf<D>>& V) {
   return recall(Phi, memorise(Psi, V));
 }
+
 // transpose the division
 /// The cotangent of N, given that of O = normalise(N).
 template <class S>
@@ -79,6 +81,7 @@ Matrix<S> normalise_vjp(const Matrix<S>& N, const Matrix<S>& dO) {
   }
   return dN;
 }
+
 // transpose the sums over keys
 /// Cotangents of the arguments of linear_attention.
 template <class S>
@@ -99,6 +102,7 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
   const Matrix<S> M = memorise(psi, V);
   const Matrix<S> N = times(phi, M);
   const Matrix<S> dN = normalise_vjp<S>(N, dO);
+
   // send the cotangent back through the memory
   const Matrix<S> dM = eq<R"(\bar M^r{}_c = \Phi^{ir} \bar N_{ic})">(  // eq:dM
       view<up, up>(phi), view<dn, dn>(dN)).mat();
@@ -111,6 +115,7 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
               view<up, up>(W), view<up, dn>(dM)).mat(),
           dW.leftCols(V.cols())};
 }
+
 // map rows to simple features
 /// x + 1 for x >= 0 and exp(x) below, entry by entry; n x d -> n x d.  In
 /// float and double to 2 + 1.25 |x| units in the last place below 0.
@@ -134,6 +139,7 @@ Matrix<ScalarOf<D>> relu_features(const Expr<D>& X) {
   using S = ScalarOf<D>;
   return X.unaryExpr([](const S& x) { return x < S(0) ? S(0) : x; });
 }
+
 // split the scale between both sides
 /// X / d^(1/4): rows whose scalar products are the standard scores.
 /// Throws std::invalid_argument if X has no columns.
@@ -144,6 +150,7 @@ Matrix<ScalarOf<D>> kernel_coordinates(const Expr<D>& X) {
   require(X.cols() > 0, "kernel_coordinates: X is ", shape(X));
   return X / S(sqrt(S(sqrt(S(double(X.cols()))))));
 }
+
 // exponentiate entry by entry
 /// exp of each entry by the scalar function, which is 0 at -infinity.
 template <class D>
@@ -154,6 +161,7 @@ Matrix<ScalarOf<D>> exponential(const Expr<D>& L) {
     return S(exp(x));
   });
 }
+
 // map rows to random features
 /// w_r . x_i - |x_i|^2 / 2 for X n x d and directions W m x d: n x m.
 /// Throws std::invalid_argument.
@@ -176,7 +184,6 @@ Matrix<ScalarOf<D>> positive_features(
   using S = ScalarOf<D>;
   return exponential(log_features(X, W)) / S(sqrt(S(double(W.rows()))));
 }
-// map rows to random features
 /// Trigonometric random features (eq. trigonometric): n x 2m, cosines
 /// before sines.  Shapes and throws as log_features.
 template <class D>
@@ -196,6 +203,7 @@ Matrix<ScalarOf<D>> trigonometric_features(
   F.rightCols(W.rows()) = size.asDiagonal() * P.array().sin().matrix();
   return F;
 }
+
 // attend by positive features
 /// Attention approximated by positive features with directions W (m x d):
 /// Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes.
@@ -213,6 +221,7 @@ Matrix<ScalarOf<D>> performer(
   if (P.size() > 0) P.array() -= S(P.maxCoeff());
   return linear_attention(exponential(F), exponential(P), V);
 }
+
 // choose orthogonal directions
 /// m x d random directions, orthogonal within blocks of d rows, each row
 /// standard normal.  Throws if m or d is negative.
@@ -233,6 +242,7 @@ Matrix<S> orthogonal_directions(Index m, Index d, std::uint64_t seed) {
   }
   return W;
 }
+
 // say how a state forgets
 /// M_t = alpha_t M + beta_t psi_t (v_t - erase alpha_t M^T psi_t)^T.
 template <class S>
@@ -255,6 +265,7 @@ template <class S>
 Rule<S> delta(const Vector<S>& beta) {
   return {Vector<S>::Ones(beta.size()), beta, true};
 }
+
 // refuse sequences that do not fit
 /// Throws unless Phi, Psi are n x m, V is n x d_v, and so forth; returns
 /// the initial state.
@@ -274,6 +285,7 @@ Matrix<S> initial_state(const char* who, const Rows<S>& Phi,
           " and V ", shape(V));
   return M;
 }
+
 // update the state by a token
 /// One step of eq. recurrence, without the output.
 template <class S>
@@ -297,7 +309,6 @@ template <class S>
 struct Recurrent {
   Matrix<S> O, M;
 };
-// update the state by a token
 /// Recurrent attention, token by token (eq. recurrence): Phi and Psi are
 /// n x m, V is n x d_v; starts from M (m x d_v), or zero.  Throws on shapes.
 template <class D>
@@ -316,6 +327,7 @@ Recurrent<ScalarOf<D>> recurrence(
   }
   return {O, M};
 }
+
 // work through a chunk
 /// D_ts = alpha_{s+1} ... alpha_t for s <= t, else 0 (thm. chunks).
 template <class S>
@@ -328,7 +340,6 @@ Matrix<S> decay_matrix(const Vector<S>& alpha) {
   }
   return D;
 }
-// work through a chunk
 /// A chunk of C tokens: its inputs, g and D of thm. chunks, overlaps
 /// L = D o Psi Psi^T below the diagonal, errors R, increments U.
 template <class S>
@@ -348,6 +359,7 @@ Chunk<S> open_chunk(const Sequence<S>& x, Index s, Index C,
   for (Index t = 1; t < C; ++t) c.g(t) *= c.g(t - 1);
   c.D = decay_matrix(c.alpha);
   c.R = c.V;
+
   // subtract what the state would answer
   c.U = c.beta.asDiagonal() * c.R;
   if (x.rule.erase) {
@@ -361,7 +373,6 @@ Chunk<S> open_chunk(const Sequence<S>& x, Index s, Index C,
   }
   return c;
 }
-// work through a chunk
 /// The outputs of a chunk opened with M (eq. chunk).
 template <class S>
 Matrix<S> chunk_outputs(const Chunk<S>& c, const Matrix<S>& M) {
@@ -377,7 +388,6 @@ Matrix<S> chunk_state(const Chunk<S>& c, const Matrix<S>& M) {
   const Matrix<S> U = l.asDiagonal() * c.U;
   return M * c.g(last) + times(c.Psi.transpose(), U);
 }
-// work through a chunk
 /// recurrence(...) in chunks of the given length, by matrix products.
 /// Throws std::invalid_argument.
 template <class D>
@@ -398,7 +408,6 @@ Recurrent<ScalarOf<D>> chunked(
   }
   return {O, M};
 }
-// work through a chunk
 /// Causal linear attention: the additive rule, normalised; 0/0 is 0 here.
 /// Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
 template <class D>
@@ -406,6 +415,7 @@ Matrix<ScalarOf<D>> causal_linear_attention(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, Index length = 32) {
   using S = ScalarOf<D>;
+
   // refuse chunks that do not fit
   require(length > 0, "causal_linear_attention: chunks of length ", length);
   require(Phi.rows() == V.rows() && Psi.rows() == V.rows() &&
@@ -421,6 +431,7 @@ Matrix<ScalarOf<D>> causal_linear_attention(
     const auto F = phi.middleRows(s, C), P = Psi.middleRows(s, C);
     const auto W = V.middleRows(s, C);
     auto o = O.middleRows(s, C);
+
     // add up one chunk
     A.setZero(C, C);
     add_times(A, F, P.transpose());
@@ -437,6 +448,7 @@ Matrix<ScalarOf<D>> causal_linear_attention(
   }
   return O;
 }
+
 // differentiate a chunk
 /// Cotangents of all arguments of recurrence.
 template <class S>
@@ -454,6 +466,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   const Vector<S> l = c.D.row(C - 1).transpose();
   const Matrix<S> P = times(c.Phi, c.Psi.transpose());
   const Matrix<S> later = times(c.Psi, dM);
+
   // send cotangents back through the increments
   Matrix<S> dU = times(c.D.cwiseProduct(P).transpose(), dO);
   dU += l.asDiagonal() * later;
@@ -465,6 +478,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   }
   d.V.middleRows(s, C) = dR;
   d.beta.segment(s, C) = dU.cwiseProduct(c.R).rowwise().sum();
+
   // send cotangents back through the products
   const Matrix<S> dA = times(dO, c.U.transpose());
   const Matrix<S> E = c.D.cwiseProduct(dA), shown = times(dO, M.transpose());
@@ -475,6 +489,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   Vector<S> dg = shown.cwiseProduct(c.Phi).rowwise().sum();
   dD.row(C - 1) += later.cwiseProduct(c.U).rowwise().sum().transpose();
   dg(C - 1) += dM.cwiseProduct(M).sum();
+
   // send cotangents back through the state
   dM *= c.g(C - 1);
   dM += times(c.Phi.transpose(), Matrix<S>(c.g.asDiagonal() * dO));
@@ -491,6 +506,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   }
   d.Phi.middleRows(s, C) = dPhi;
   d.Psi.middleRows(s, C) = dPsi;
+
   // send cotangents back through the decays
   for (Index t = C - 1; t >= 0; --t) {
     S sum = t > 0 ? S(dg(t) * c.g(t - 1)) : dg(t);
@@ -502,6 +518,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
     d.alpha(s + t) = sum;
   }
 }
+
 // differentiate the recurrence
 /// The gradient of <dO, recurrence(...).O>, by chunks; beside the chunk
 /// at work one state is kept for each.  Throws as recurrence.
@@ -522,6 +539,7 @@ RecurrentGradient<ScalarOf<D>> recurrence_vjp(
   RecurrentGradient<S> d{Matrix<S>(phi), Matrix<S>(Psi), Matrix<S>(V),
                          rule.alpha, rule.beta,
                          Matrix<S>::Zero(M.rows(), M.cols())};
+
   // sweep forward and back
   const auto open = [&](Index s, const Matrix<S>& head) {
     return open_chunk(x, s, std::min(length, n - s), head);
@@ -539,7 +557,6 @@ RecurrentGradient<ScalarOf<D>> recurrence_vjp(
   }
   return d;
 }
-// differentiate the recurrence
 /// The gradient of <dO, causal_linear_attention(Phi, Psi, V)>.
 /// Throws std::invalid_argument.
 template <class D>

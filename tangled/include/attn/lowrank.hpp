@@ -17,7 +17,6 @@ struct Decomposition {
   Vector<S> sigma;  // decreasing
   Matrix<S> V;
 };
-// decompose by rotations of columns
 /// Rotates columns p and q of B by the angle that makes them orthogonal,
 /// and those of V; false if they were, to working precision.
 template <class S>
@@ -37,7 +36,6 @@ bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
   }
   return true;
 }
-// decompose by rotations of columns
 /// Singular value decomposition of A, n x m with n >= m, by rotations.
 /// Throws std::invalid_argument.
 template <class D>
@@ -53,6 +51,7 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
     for (Index q = 1; q < m; ++q)
       for (Index p = 0; p < q; ++p) turned += rotate(B, V, p, q);
   }
+
   // sort the columns by length
   std::vector<Index> order(static_cast<std::size_t>(m));
   std::iota(order.begin(), order.end(), Index(0));
@@ -69,6 +68,7 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   }
   return d;
 }
+
 // bound what a rank can do
 /// Singular values in decreasing order, as many as the shorter side.
 template <class D>
@@ -90,7 +90,6 @@ Yardstick<S> eckart_young(const Vector<S>& sigma, Index m) {
   if (m >= sigma.size()) return {S(0), S(0)};
   return {sigma.tail(sigma.size() - m).norm(), sigma(m)};
 }
-// bound what a rank can do
 /// How many singular values exceed tolerance times the largest.
 template <class S>
 Index numerical_rank(const Vector<S>& sigma,
@@ -99,7 +98,6 @@ Index numerical_rank(const Vector<S>& sigma,
   while (r < sigma.size() && sigma(r) > tolerance * sigma(0)) ++r;
   return r;
 }
-// bound what a rank can do
 /// The matrix of rank at most m nearest to A; throws if m is negative.
 template <class D>
 Matrix<ScalarOf<D>> best_rank(const Expr<D>& A, Index m) {
@@ -114,7 +112,9 @@ Matrix<ScalarOf<D>> best_rank(const Expr<D>& A, Index m) {
       d.U.leftCols(r) * d.sigma.head(r).asDiagonal();
   return long_columns * d.V.leftCols(r).transpose();
 }
+
 // approximate by landmarks, in order
+
 // compare points by the Gaussian kernel
 /// Gaussian kernel exp(-|x - y|^2/2) between the rows of X and Y.
 template <class D>
@@ -124,6 +124,7 @@ Matrix<ScalarOf<D>> gaussian_kernel(
   return exponential(
       gaussian_scores(X, Y, Metric<S>::identity(X.cols())));
 }
+
 // choose landmarks greedily
 /// Indices of up to m rows of K, each the one that the Gaussian kernel of
 /// those before explains least; stops early when all are explained.
@@ -149,6 +150,7 @@ std::vector<Index> choose_landmarks(const Expr<D>& K, Index m) {
   }
   return chosen;
 }
+
 // approximate by landmarks
 /// Features phi(x) = R^-1 k(L, x) of the Gaussian kernel (thm. nystroem).
 template <class S>
@@ -167,7 +169,6 @@ Nystroem<ScalarOf<D>> nystroem(const Expr<D>& landmarks) {
   const Matrix<ScalarOf<D>> L = landmarks;
   return {L, cholesky(gaussian_kernel(L, L))};
 }
-// approximate by landmarks
 /// Attention by m greedily chosen landmarks among the keys: Q n_q x d, K
 /// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes.
 template <class D>

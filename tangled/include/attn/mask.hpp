@@ -22,6 +22,7 @@ struct Block {
 
 /// How much of a block a mask allows; some is always a safe answer.
 enum class Cover { none, some, all };
+
 // say what a mask is
 /// A set of allowed pairs (def. mask): n_q queries, n_k keys; one test
 /// for a pair, one for a block, which may answer some if unsure.
@@ -31,6 +32,7 @@ struct Mask {
   std::function<Cover(const Block&)> covers;
   Block whole() const { return {0, n_q, 0, n_k}; }
 };
+
 // make masks from a band
 /// A width that no sequence reaches.
 inline constexpr Index unlimited = Index{1} << 40;
@@ -54,7 +56,6 @@ inline Mask window(Index n_q, Index n_k, Index left, Index right,
             return -left <= low && high <= right ? Cover::all : Cover::some;
           }};
 }
-// make masks from a band
 /// Pairs with j <= i + offset, by default aligned at the bottom right.
 inline Mask causal(Index n_q, Index n_k, std::optional<Index> offset = {}) {
   return window(n_q, n_k, unlimited, 0, offset);
@@ -63,6 +64,7 @@ inline Mask causal(Index n_q, Index n_k, std::optional<Index> offset = {}) {
 inline Mask everything(Index n_q, Index n_k) {
   return window(n_q, n_k, unlimited, unlimited);
 }
+
 // make masks from lengths and labels
 /// The first q_length queries and k_length keys of a padded sequence.
 /// Throws std::invalid_argument for lengths outside the extents.
@@ -78,7 +80,6 @@ inline Mask padding(Index n_q, Index n_k, Index q_length, Index k_length) {
                                                         : Cover::some;
           }};
 }
-// make masks from lengths and labels
 /// Pairs with equal labels, one label per query and per key.
 inline Mask segments(const std::vector<Index>& q,
                      const std::vector<Index>& k) {
@@ -98,6 +99,7 @@ inline Mask segments(const std::vector<Index>& q,
             return ql == qh && kl == kh ? Cover::all : Cover::some;
           }};
 }
+
 // make masks from a stride
 /// Pairs whose distance j - (i + offset) is a multiple of the stride.
 /// Throws std::invalid_argument unless stride >= 1.
@@ -116,7 +118,6 @@ inline Mask strided(Index n_q, Index n_k, Index stride,
             return stride == 1 || low == high ? Cover::all : Cover::some;
           }};
 }
-// make masks from a stride
 /// Pairs one member of which is among the first `tokens` positions.
 /// Throws std::invalid_argument.
 inline Mask global_tokens(Index n_q, Index n_k, Index tokens,
@@ -131,6 +132,7 @@ inline Mask global_tokens(Index n_q, Index n_k, Index tokens,
                                                         : Cover::some;
           }};
 }
+
 // make masks from a table of tiles
 /// Pair (i, j) is allowed if layout(i / tile, j / tile) is.  Throws
 /// std::invalid_argument unless the layout has ceil(n / tile) rows, cols.
@@ -150,7 +152,6 @@ inline Mask block_sparse(Index n_q, Index n_k, Index tile,
                    : part.any() ? Cover::some : Cover::none;
           }};
 }
-// make masks from a table of tiles
 /// In each row of tiles, per_row different random ones (fewer if there are
 /// not that many).
 /// Throws std::invalid_argument.
@@ -167,6 +168,7 @@ inline Mask random_tiles(Index n_q, Index n_k, Index tile, Index per_row,
   }
   return block_sparse(n_q, n_k, tile, layout);
 }
+
 // make masks from anything else
 /// Pairs for which the predicate holds.
 inline Mask where(Index n_q, Index n_k,
@@ -178,6 +180,7 @@ inline Mask where(Index n_q, Index n_k,
 inline Mask from_matrix(const Matrix<bool>& m) {
   return block_sparse(m.rows(), m.cols(), 1, m);
 }
+
 // combine masks like sets
 /// Pairs in both masks.  Throws std::invalid_argument for other extents.
 inline Mask operator&(const Mask& a, const Mask& b) {
@@ -192,7 +195,6 @@ inline Mask operator&(const Mask& a, const Mask& b) {
             return one == Cover::all || two == Cover::none ? two : one;
           }};
 }
-// combine masks like sets
 /// Pairs that are not in the mask.
 inline Mask operator!(const Mask& a) {
   return {a.n_q, a.n_k,
@@ -205,6 +207,7 @@ inline Mask operator!(const Mask& a) {
 }
 /// Pairs in either mask, or in both.
 inline Mask operator|(const Mask& a, const Mask& b) { return !((!a) & (!b)); }
+
 // cut and turn masks
 /// The rectangle b of a mask, as a mask with its own indices from 0.
 /// Throws std::invalid_argument if b is not inside.
@@ -226,6 +229,7 @@ inline Mask transposed(const Mask& m) {
             return m.covers({b.j0, b.j1, b.i0, b.i1});
           }};
 }
+
 // look at a mask
 /// Number of allowed pairs in the block, by quartering.
 inline Index count(const Mask& m, const Block& b) {
@@ -239,7 +243,6 @@ inline Index count(const Mask& m, const Block& b) {
 }
 /// Number of allowed pairs.
 inline Index count(const Mask& m) { return count(m, m.whole()); }
-// look at a mask
 /// Calls f(block, cover) for each tile of which something is allowed.
 /// Throws std::invalid_argument.
 template <class F>
@@ -257,7 +260,6 @@ void each_tile(const Mask& m, const Block& b, Index tile, F f) {
 struct Census {
   Index none = 0, some = 0, all = 0;
 };
-// look at a mask
 /// Census of the mask in square tiles of the given edge.
 inline Census census(const Mask& m, Index tile) {
   Census c;

@@ -30,7 +30,6 @@ class Buckets {
   bool sided;
   std::vector<Index> first;  // the least distance of each class
 };
-// sort distances into buckets
 inline Buckets::Buckets(bool both, Index count, Index far) : sided(both) {
   const Index classes = both ? count / 2 : count, E = classes / 2;
   require(E >= 1 && (!both || count % 2 == 0) && far > E,
@@ -43,6 +42,7 @@ inline Buckets::Buckets(bool both, Index count, Index far) : sided(both) {
     first.push_back(Index(to_double(ceil(edge - quad(1e-25)))));
   }
 }
+
 // generate random bits from a counter
 /// Four words of 32 bits: a counter, or the random bits made of it.
 using Philox = std::array<std::uint32_t, 4>;
@@ -59,7 +59,6 @@ inline Philox philox(Philox c, std::array<std::uint32_t, 2> key) {
   }
   return c;
 }
-// generate random bits from a counter
 /// Which weights are dropped: probability p in [0, 1), seed, head.
 struct Dropout {
   double p = 0;
@@ -73,6 +72,7 @@ struct Dropout {
     return double(bits[0]) >= std::ldexp(p, 32);
   }
 };
+
 // say what a variant is made of
 /// Everything modified attention reads that has a gradient (def.
 /// modified); 0 x 0 where absent.  Also the type of that gradient.
@@ -86,7 +86,6 @@ struct VariantParts {
   Matrix<S> table{};               // 1 x number of buckets
   Matrix<S> slope{}, sink{};       // 1 x 1
 };
-// say what a variant is made of
 /// Calls f(name, field of each argument) for every field.
 template <class F, class... P>
 void each_part(F f, P&... p) {
@@ -96,7 +95,6 @@ void each_part(F f, P&... p) {
   f("bias", p.bias...), f("table", p.table...);
   f("slope", p.slope...), f("sink", p.sink...);
 }
-// say what a variant is made of
 /// A query without a key: its row is zero, or is refused.
 enum class Empty { zero, refuse };
 
@@ -114,6 +112,7 @@ struct VariantRules {
     return (key0 + j) - (query0 + i);
   }
 };
+
 // pick and add up by offset
 /// Row of a table of 2 reach + 1 that belongs to offset t, clipped.
 inline Index offset_row(Index t, Index rows) {
@@ -129,7 +128,6 @@ void gather(const Matrix<S>& P, const VariantRules& r, const Block& b,
     for (Index j = 0; j < Y.cols(); ++j)
       Y(i, j) += P(i, offset_row(r.offset(b.i0 + i, b.j0 + j), P.cols()));
 }
-// pick and add up by offset
 /// The transpose of gather: n_q x rows, sums over keys of equal offset.
 template <class S>
 Matrix<S> scatter(const Matrix<S>& Y, const VariantRules& r, Index rows) {
@@ -139,6 +137,7 @@ Matrix<S> scatter(const Matrix<S>& Y, const VariantRules& r, Index rows) {
       P(i, offset_row(r.offset(i, j), rows)) += Y(i, j);
   return P;
 }
+
 // score a block of pairs
 /// Rows of Q plus one vector, if there is one.
 template <class S>
@@ -153,7 +152,6 @@ S scale_of(const VariantParts<S>& x) {
   return x.scale.size() > 0 ? x.scale(0, 0)
                             : S(S(1) / sqrt(S(double(x.K.cols()))));
 }
-// score a block of pairs
 /// X of eq. mod-raw for the pairs of a block, masked or not.
 template <class S>
 Matrix<S> raw_scores(const VariantParts<S>& x, const VariantRules& r,
@@ -169,6 +167,7 @@ Matrix<S> raw_scores(const VariantParts<S>& x, const VariantRules& r,
   X *= scale_of(x);
   return X;
 }
+
 // modify one score
 /// The entry of a bias that may have one row or one column only.
 template <class S>
@@ -179,7 +178,6 @@ template <class S>
 const S& bias_at(const Matrix<S>& B, Index i, Index j) {
   return B(B.rows() == 1 ? 0 : i, B.cols() == 1 ? 0 : j);
 }
-// modify one score
 /// S^ij from X^ij (eq. mod-score), for an allowed pair.
 template <class S>
 S modify(S X, const VariantParts<S>& x, const VariantRules& r, Index i,
@@ -192,7 +190,6 @@ S modify(S X, const VariantParts<S>& x, const VariantRules& r, Index i,
   if (x.slope.size() > 0) X -= x.slope(0, 0) * S(double(std::abs(t)));
   return X;
 }
-// modify one score
 /// Scores of a block, -inf where masked; c is the mask's cover of it.
 template <class S>
 Matrix<S> modified(Matrix<S> X, const VariantParts<S>& x,
@@ -205,6 +202,7 @@ Matrix<S> modified(Matrix<S> X, const VariantParts<S>& x,
     }
   return X;
 }
+
 // demand a variant that fits
 /// Throws unless the parts fit the mask and each other; who is for errors.
 template <class S>
@@ -223,6 +221,7 @@ void require_variant(const char* who, const VariantParts<S>& x,
   demand("V", x.V, r.mask.n_k, x.V.cols(), false);
   demand("u", x.u, 1, d, true);
   demand("w", x.w, 1, d, true);
+
   // demand tables that fit
   demand("rel_keys", x.rel_keys, x.rel_keys.rows() | 1, d, true);
   demand("rel_values", x.rel_values, x.rel_values.rows() | 1, x.V.cols(),
@@ -238,6 +237,7 @@ void require_variant(const char* who, const VariantParts<S>& x,
   require_domain(0 <= r.dropout.p && r.dropout.p < 1, who, ": dropout ",
                  r.dropout.p, " is not in [0, 1)");
 }
+
 // sum over allowed pairs
 /// sum_j W_ij V_jc over allowed pairs; nothing else of V is read.
 template <class S>
@@ -253,6 +253,7 @@ Matrix<S> sum_allowed(const Matrix<S>& W, const Matrix<S>& V,
       if (m.allows(i, j)) O.row(i) += W(i, j) * V.row(j);
   return O;
 }
+
 // run a variant forward
 /// Modified attention: O n_q x d_v, log Z n_q; X n_q x n_k; weights
 /// n_q x (n_k + 1), the sink's in the last column (0 without a sink);
@@ -274,7 +275,6 @@ Weights<S> weigh_with_sink(const Matrix<S>& scores, const Matrix<S>& sink) {
   return weigh(E);
 }
 
-// run a variant forward
 /// Refuses a row whose Z is zero, if the rules do; first is row 0's name.
 template <class S>
 void require_keys(const char* who, const VariantRules& r,
@@ -284,7 +284,6 @@ void require_keys(const char* who, const VariantRules& r,
     require_domain(!is_forbidden(logZ(i)), who, ": query ", first + i,
                    " has no key and no sink");
 }
-// run a variant forward
 /// Weights after dropout; the block says where A begins.
 template <class S>
 Matrix<S> dropped(Matrix<S> A, const VariantRules& r, const Block& b) {
@@ -295,7 +294,6 @@ Matrix<S> dropped(Matrix<S> A, const VariantRules& r, const Block& b) {
                     ? S(A(i, j) / S(1 - r.dropout.p)) : S(0);
   return A;
 }
-// run a variant forward
 /// Modified attention (def. modified).  Throws std::invalid_argument for
 /// shapes that do not fit, std::domain_error for p or a cap out of range
 /// and, if the rules say so, for an empty row.
@@ -316,6 +314,7 @@ VariantForward<S> variant_forward(const VariantParts<S>& x,
     f.O += Matrix<S>(scatter(f.D, r, x.rel_values.rows()) * x.rel_values);
   return f;
 }
+
 // run a variant in tiles
 /// What tiles compute, and for how many pairs they formed a score.
 template <class S>
@@ -336,6 +335,7 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
   TiledVariant<S> t{Matrix<S>::Zero(n, x.V.cols()), Vector<S>(n)};
   for (Index i = 0; i < n; i += tile) {
     const Block rows{i, std::min(i + tile, n), 0, m};
+
     // compute one row of tiles
     const Index h = rows.i1 - rows.i0;
     Matrix<S> s = Matrix<S>::Constant(
@@ -353,6 +353,7 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
       const Matrix<S> D = dropped<S>(row.A.middleCols(b.j0, w), r, b);
       t.O.middleRows(i, h) += sum_allowed<S>(
           D, x.V.middleRows(b.j0, w), part(r.mask, b));
+
       // add a tile's relative values
       if (x.rel_values.size() > 0) {
         VariantRules here = r;
@@ -364,6 +365,7 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
   }
   return t;
 }
+
 // differentiate the cap
 /// s / cosh(X/c)^2, the cotangent before the cap from that after it.
 template <class S>
@@ -372,6 +374,7 @@ S uncapped(const S& s, const S& X, double c) {
   const S y = cosh(S(X / S(c)));
   return s / y / y;
 }
+
 // pull back through a variant
 /// Gradient of <dO, O> + <dlogZ, log Z> with respect to all parts (thm.
 /// variant-vjp); dlogZ may be empty; a given scale of zero has NaN for its
@@ -388,6 +391,7 @@ VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
   each_part([](auto, const auto& a, auto& b) {
     b = Matrix<S>::Zero(a.rows(), a.cols());
   }, x, g);
+
   // pull back to the scores of a variant
   const Index n = r.mask.n_q, m = r.mask.n_k;
   Matrix<S> dA = Matrix<S>::Zero(n, m + 1);
@@ -403,6 +407,7 @@ VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
   Matrix<S> dS = fisher_lower(f.A, dA);
   if (dlogZ.size() > 0) dS += dlogZ.asDiagonal() * f.A;
   if (x.sink.size() > 0) g.sink(0, 0) = dS.col(m).sum();
+
   // pull back to the tables of a variant
   Matrix<S> dX = Matrix<S>::Zero(n, m);
   const S scale = scale_of(x);
@@ -418,6 +423,7 @@ VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
       if (x.scale.size() > 0) g.scale(0, 0) += dX(i, j) * f.X(i, j) / scale;
     }
   dX *= scale;
+
   // pull back to the vectors of a variant
   const Matrix<S> dQu = sum_allowed(dX, x.K, r.mask);
   g.Q = dQu;

@@ -23,6 +23,7 @@
 
 namespace attn {
 // declare shapes and weights of the heads
+
 // state the extents of the heads
 /// Extents of a multi-head attention; a zero stands for the usual value.
 struct HeadShape {
@@ -54,6 +55,7 @@ inline HeadShape completed(HeadShape s) {
   if (s.d_out == 0) s.d_out = s.d_model;
   return s;
 }
+
 // hold the weights of all heads
 /// Weights of multi-head attention (def. multihead), fused: W_Q is
 /// D x H d_k, W_K D_c x G d_k, W_V D_c x G d_v, W_O H d_v x D_o; biases are
@@ -68,6 +70,7 @@ struct MultiHead {
   Index d_k() const { return heads == 0 ? 0 : W_Q.cols() / heads; }
   Index d_v() const { return kv_heads == 0 ? 0 : W_V.cols() / kv_heads; }
 };
+
 // visit the weights of several at once
 /// f(name, field of m, same field of n...) for each weight and bias.
 template <class F, class M, class... N>
@@ -90,6 +93,7 @@ Index parameter_count(const M& m) {
   for_each_weight([&](auto, const auto& w) { n += w.size(); }, m);
   return n;
 }
+
 // give the module biases of zero
 /// Gives m biases, all zero.
 template <class S>
@@ -108,6 +112,7 @@ MultiHead<R> lifted(const MultiHead<S>& m) {
                   out);
   return out;
 }
+
 // draw initial weights
 /// Weights drawn by Glorot and Bengio's rule for the fused maps; biases 0.
 /// Every scalar type gets the same numbers, rounded.  Throws as completed.
@@ -127,6 +132,7 @@ MultiHead<S> xavier(const HeadShape& shape, std::uint64_t seed) {
   if (s.bias) set_biases(m);
   return m;
 }
+
 // refuse weights that contradict each other
 /// Throws std::invalid_argument, in the name of f, unless the weights' own
 /// shapes fit each other.
@@ -150,7 +156,9 @@ void require_weights(const char* f, const MultiHead<S>& m) {
               fits(m.b_O, m.W_O),
           f, ": a bias is not as long as its matrix has columns");
 }
+
 // the forward pass of all heads
+
 // project the inputs of all heads at once
 /// Rows of features, in whatever type they come; S is not deduced here.
 template <class S>
@@ -168,6 +176,7 @@ Tensor<S, up, up> project(const ScoreRows<S>& X, const Matrix<S>& W,
   return eq<R"(Q^{i\alpha} = X^{im} W_m{}^\alpha + e^i b^\alpha)">(
       x, w, view<up>(e), view<up>(b));
 }
+
 // read the same numbers with other indices
 /// The numbers of x under other extents and heights; nothing is copied if
 /// x is a temporary.  Throws std::invalid_argument if their number differs.
@@ -193,6 +202,7 @@ auto stacked(T& x) {
   for (std::size_t k = 0; k + 1 < x.dim.size(); ++k) rows *= x.dim[k];
   return Eigen::Map<M>(x.values.data(), rows, x.dim.back());
 }
+
 // refuse inputs that do not fit the weights
 /// Throws std::invalid_argument, in the name of f, unless X (n_q x D), the
 /// context C and the bias fit the weights.
@@ -210,6 +220,7 @@ void require_multihead(const char* f, const MultiHead<S>& m,
           f, ": bias is ", shape(bias), " but scores are ", X.rows(), "x",
           C.rows());
 }
+
 // forbid and favour pairs of positions
 /// Zero where key j is not after query i, the last of each aligned;
 /// minus infinity elsewhere.  n_q x n_k.
@@ -235,6 +246,7 @@ void add_bias(Tensor<S, up, up, up, up>& scores, const Matrix<S>& B) {
       rows(k, j) = is_forbidden(b) ? b : S(rows(k, j) + b);
     }
 }
+
 // keep what the forward pass computed
 /// All that multi-head attention computes on its way, by name.  Shapes:
 /// Q (n_q, G, R, d_k), lowered by the metric; K, V (n_k, G, d);
@@ -248,6 +260,7 @@ struct HeadTrace {
   Tensor<S, up, up> O;
   Matrix<S> Y;
 };
+
 // attend with all heads
 /// Multi-head attention of X (n_q x D) to the context C (n_k x D_c), with
 /// everything computed on the way.  bias (n_q x n_k or empty) is added to
@@ -268,6 +281,7 @@ HeadTrace<S> multihead_forward(
                             {C.rows(), G, m.d_k()});
   t.V = regroup<up, up, up>(project<S>(C, m.W_V, m.b_V),
                             {C.rows(), G, m.d_v()});
+
   // score, weigh and mix per head
   t.scores = eq<R"(S^{(sr)ij} = Q^{i(sr)}{}_a K^{j(s)a})">(t.Q, t.K);
   add_bias(t.scores, bias);
@@ -279,6 +293,7 @@ HeadTrace<S> multihead_forward(
   t.Y = project<S>(t.O.mat(), m.W_O, m.b_O).mat();
   return t;
 }
+
 // attend and return the result
 /// Multi-head attention of X to a context; arguments as multihead_forward.
 template <class S>
@@ -303,6 +318,7 @@ std::vector<Matrix<S>> multihead_batch(const MultiHead<S>& m,
                                           : Matrix<S>()));
   return Y;
 }
+
 // pull the metric of a head back
 /// The bilinear form of head h on inputs and context, W_Q g W_K^T with
 /// g = 1/sqrt(d_k) (eq. mh-form); D x D_c, of rank at most d_k.
@@ -321,7 +337,9 @@ Matrix<S> implicit_form(const MultiHead<S>& m, Index h) {
              view<dn, up>(m.W_K.middleCols(k * d, d)))
       .mat();
 }
+
 // the backward pass of all heads
+
 // start sums and refuse foreign traces
 /// Weights of the same shapes, all zero.
 template <class M>
@@ -343,6 +361,7 @@ void require_cotangent(const char* f, const MultiHead<S>& m,
   require(dY.rows() == X.rows() && dY.cols() == m.W_O.cols(), f,
           ": dY is ", shape(dY), " but Y is ", shape(t.Y));
 }
+
 // pull a cotangent back through a projection
 /// Cotangents of the three inputs of project; that of b is empty if b is.
 template <class S>
@@ -369,6 +388,7 @@ ProjectionGradient<S> project_vjp(const ScoreRows<S>& X, const Matrix<S>& W,
       dY, view<dn, up>(W));
   return g;
 }
+
 // pull back through all of multi-head attention
 /// Gradient of multi-head attention.  Shapes: those of weights, X, context
 /// and scores; for self-attention X holds all three paths, C is empty.
@@ -391,6 +411,7 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
   auto output = project_vjp<S>(t.O.mat(), m.W_O, m.b_O, Tensor<S, dn, dn>(dY));
   const auto dO = regroup<dn, dn, dn, dn>(std::move(output.X),
                                           {n, G, R, m.d_v()});
+
   // pull back through all heads
   const auto dA = eq<R"(\bar A_{(sr)i}{}^j = \bar O_{i(sr)c} V^{j(s)c})">(
       dO, t.V);
@@ -402,6 +423,7 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
       grad.scores, t.K);
   auto dK = eq<R"(\bar K_{j(s)a} = \bar S_{(s)rij} Q^{i(s)r}{}_a)">(
       grad.scores, t.Q);
+
   // pull back through the three projections
   using std::sqrt;
   const S metric = S(1) / S(sqrt(S(double(m.d_k()))));
@@ -418,6 +440,7 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
                   q.b, k.b, v.b, output.b};
   return grad;
 }
+
 // pull back for self-attention and batches
 /// The same for self-attention: X receives all three paths.
 template <class S>
@@ -439,6 +462,7 @@ std::pair<MultiHead<S>, std::vector<Matrix<S>>> multihead_batch_vjp(
   require(X.size() == dY.size(), "multihead_batch_vjp: ", X.size(),
           " sequences but ", dY.size(), " cotangents");
   std::pair<MultiHead<S>, std::vector<Matrix<S>>> sum{zeros_like(m), {}};
+
   // add up the gradients of a batch
   for (std::size_t b = 0; b < X.size(); ++b) {
     const Index n = X[b].rows();
@@ -451,6 +475,7 @@ std::pair<MultiHead<S>, std::vector<Matrix<S>>> multihead_batch_vjp(
   }
   return sum;
 }
+
 // differentiate multi-head attention automatically
 /// Gradient of <dY, Y> by reverse-mode autodiff, forward pass included.
 template <class T>
@@ -472,6 +497,7 @@ HeadGradient<T> autodiff_gradient(const MultiHead<T>& m, const Matrix<T>& X,
                m.b_O);
   return g;
 }
+
 // verify gradients on the user's own module
 /// One row of a report: the largest difference between the gradient that
 /// was returned and the true one, and the largest entry of the latter.
@@ -494,6 +520,7 @@ std::vector<GradientError> verify_multihead(
   const auto truth = autodiff_gradient(
       lifted<quad>(m), lift<quad>(X), lift<quad>(C), lift<quad>(bias),
       lift<quad>(dY));
+
   // compare gradients field by field
   std::vector<GradientError> report;
   const auto compare = [&](std::string name, const auto& g, const auto& t) {

@@ -34,7 +34,6 @@ struct Online {
   /// Log-sum-exp of the scores; -infinity for no keys.
   S logZ() const { using std::log; return l == S(0) ? m : S(m + log(l)); }
 };
-// state and merge partial rows
 /// State of a single key with score s and value v.
 template <class S, class D>
 Online<S> one_key(const S& s, const Eigen::MatrixBase<D>& v) {
@@ -52,6 +51,7 @@ Online<S> merge(const Online<S>& a, const Online<S>& b) {
   const S q = decay(b.m, a.m);
   return {a.m, a.l + q * b.l, a.o + q * b.o};
 }
+
 // reduce keys block by block
 /// State of keys first .. first + n - 1 of a row of scores.
 template <class S>
@@ -68,7 +68,6 @@ Online<S> block_state(const RowVector<S>& s, const Matrix<S>& V,
   }
   return x;
 }
-// reduce keys block by block
 /// State of all keys of a row, folded from the left over blocks of keys.
 /// Throws std::invalid_argument unless V has a row per score, block >= 1.
 template <class S>

@@ -27,7 +27,6 @@ Vector<S> frequencies(Index d, double base = 10000) {
     theta(a) = pow(S(base), S(-2.0 * double(a)) / S(double(d)));
   return theta;
 }
-// encode positions by sinusoids
 /// P of eq. sinusoidal for positions first, ..., first + n - 1; n x d.
 template <class S>
 Matrix<S> sinusoidal(Index n, Index d, Index first = 0,
@@ -42,6 +41,7 @@ Matrix<S> sinusoidal(Index n, Index d, Index first = 0,
     }
   return P;
 }
+
 // rotate by positions
 /// Which coordinates form a plane: (2a, 2a+1), or (a, a + d/2).
 enum class Pairs { neighbours, halves };
@@ -53,7 +53,6 @@ struct Rotary {
   Pairs pairs = Pairs::neighbours;
 };
 
-// rotate by positions
 /// Rows x_i -> R_p x_i, or R_p^T x_i if back, with p = first + i; n x d.
 /// The vjp of one is the other.  Throws std::invalid_argument.
 template <class S>
@@ -76,6 +75,7 @@ Matrix<S> rotate(Matrix<S> X, const Rotary<S>& R, Index first = 0,
     }
   return X;
 }
+
 // choose the slopes of heads
 /// ALiBi's slopes for H heads (Press 2022).  Throws for H < 1.
 template <class S = double>
@@ -89,6 +89,7 @@ std::vector<S> alibi_slopes(Index H) {
     m.push_back(S(std::exp2(-4.0 * double(h) / double(low))));
   return m;
 }
+
 // score additively
 /// Parameters of eq. additive: U r x d_q, W r x d_k, x r; also the type
 /// of their gradient.
@@ -97,7 +98,6 @@ struct AdditiveParts {
   Matrix<S> Q, K, U, W;
   Vector<S> x;
 };
-// score additively
 /// S^ij of eq. additive, n_q x n_k.  Throws std::invalid_argument.
 template <class S>
 Matrix<S> additive_scores(const AdditiveParts<S>& p) {
@@ -114,7 +114,6 @@ Matrix<S> additive_scores(const AdditiveParts<S>& p) {
         Y(i, j) += p.x(r) * tanh(S(q(i, r) + k(j, r)));
   return Y;
 }
-// score additively
 /// Gradient of sum dS S with respect to all parts.
 /// Throws std::invalid_argument.
 template <class S>

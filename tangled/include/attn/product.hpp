@@ -1,4 +1,4 @@
-// include/attn/product.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// include/attn/product.hpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #pragma once
 #include <Eigen/Core>
 

@@ -1,4 +1,4 @@
-// include/attn/quad.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// include/attn/quad.hpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #pragma once
 #include "attn/product.hpp"
 #include <Eigen/Core>
@@ -58,6 +58,7 @@ struct quad {
   constexpr quad& operator/=(quad b) { return *this = *this / b; }
   friend constexpr bool operator==(quad a, quad b) { return a.x == b.x; }
   friend constexpr auto operator<=>(quad a, quad b) { return a.x <=> b.x; }
+
   // call the quad functions of the C library
   friend quad exp(quad a) { return ::expf128(a.x); }
   friend quad expm1(quad a) { return ::expm1f128(a.x); }
@@ -78,7 +79,6 @@ struct quad {
   friend quad tanh(quad a) { return ::tanhf128(a.x); }
   friend quad erf(quad a) { return ::erff128(a.x); }
   friend quad lgamma(quad a) { return ::lgammaf128(a.x); }
-  // call the quad functions of the C library
   friend quad abs(quad a) { return ::fabsf128(a.x); }
   friend quad floor(quad a) { return ::floorf128(a.x); }
   friend quad ceil(quad a) { return ::ceilf128(a.x); }
@@ -98,10 +98,12 @@ template <class S>
 double to_double(const S& x) {
   return static_cast<double>(x);
 }
+
 // say how a quad is multiplied
 template <>
 inline constexpr bool by_coefficient<quad> = true;
 }  // namespace attn
+
 // the limits of a quad
 template <>
 struct std::numeric_limits<attn::quad> : std::numeric_limits<double> {

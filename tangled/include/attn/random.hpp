@@ -1,4 +1,4 @@
-// include/attn/random.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/random.hpp: tangled from chapters/90-equations.nw; edit that file, not this one.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -31,6 +31,7 @@ Matrix<S> random_matrix(Index n, Index d, std::uint64_t seed, Draw draw) {
   return m;
 }
 }  // namespace detail
+
 // draw Gaussian and uniform matrices
 /// Matrix of independent standard normal numbers, drawn in double and
 /// converted; uniformly random elements if S is a finite field.
@@ -45,7 +46,6 @@ Matrix<S> gaussian(Index n, Index d, std::uint64_t seed) {
            std::cos(2 * std::numbers::pi * detail::unit_interval(bits));
   });
 }
-// draw Gaussian and uniform matrices
 /// Matrix of independent numbers uniform in [-1, 1), drawn like gaussian.
 /// Shapes: n x d.  Throws std::invalid_argument if n or d is negative.
 template <class S>
@@ -55,6 +55,7 @@ Matrix<S> uniform(Index n, Index d, std::uint64_t seed) {
     return 2 * detail::unit_interval(bits) - 1;
   });
 }
+
 // shuffle the first integers
 /// Uniformly random order of 0, ..., n-1 (Fisher and Yates).
 /// Throws std::invalid_argument if n is negative.

@@ -25,6 +25,7 @@ Matrix<ScalarOf<D>> gaussian_scores(
   }
   return G;
 }
+
 // weigh keys by their length
 /// |k_j|^2 / 2 in the metric g, the log of a key's weight pi_j in
 /// attention (eq. fugacity); n_k entries.  Throws on shapes.
@@ -37,6 +38,7 @@ Vector<ScalarOf<D>> key_prior(const Expr<D>& K, const F& g) {
   const Matrix<S> low = g.lower(k);
   return S(0.5) * k.cwiseProduct(low).rowwise().sum();
 }
+
 // estimate by a weighted mean
 /// Gaussian kernel regression in the metric g: V is n_k x d_v; O, A, S and
 /// logZ as for attention (eq. nw).  Throws std::invalid_argument.
@@ -61,6 +63,7 @@ Attention<ScalarOf<D>> nadaraya_watson(
   return nadaraya_watson(Q, K, V,
                          Metric<S>::scaled(Q.cols(), S(1) / (h * h)));
 }
+
 // predict each value from the others
 /// Predictions of V (n x d_v) by attention with scores (n x n) in which no
 /// position sees itself (prop. leave-one-out).  Throws on shapes.
@@ -76,6 +79,7 @@ Matrix<ScalarOf<D>> leave_one_out(
       S(-std::numeric_limits<double>::infinity()));
   return average(softmax(masked), V);
 }
+
 // fit a weighted line
 /// Value at q of the weighted line through (K, V), weights a (sum 1).
 /// Throws std::domain_error.
@@ -98,7 +102,6 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
   const Matrix<S> step = q - k;
   return o + solve_rows(cholesky(G), step) * C;
 }
-// fit a weighted line
 /// Local linear attention: weights A (n_q x n_k, rows sum to 1 or are
 /// empty), Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v (eq.
 /// local-linear).  Throws std::invalid_argument on shapes,

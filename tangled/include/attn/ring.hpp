@@ -27,7 +27,6 @@ struct Traffic {
   long messages = 0, bytes = 0;
   double waited = 0;
 };
-// let blocks travel round the ring
 /// A ring of ranks and the placement of queries and keys on them.  Nothing
 /// else may be under way on `comm` during a call.
 struct Ring {
@@ -49,14 +48,12 @@ struct Convoy {
   void poke();
   void arrive();
 };
-// let blocks travel round the ring
 /// What MPI calls a float or a double.
 template <class T>
 MPI_Datatype mpi_type() {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
   return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
 }
-// let blocks travel round the ring
 /// Starts to send the block to the right and to receive one of so many
 /// rows from the left.
 template <class T>
@@ -77,7 +74,6 @@ void Convoy<T>::depart(Index incoming) {
     ring.traffic->bytes += long(here.size()) * long(sizeof(T));
   }
 }
-// let blocks travel round the ring
 /// Gives MPI an opportunity to move what is on its way.
 template <class T>
 void Convoy<T>::poke() {
@@ -93,6 +89,7 @@ void Convoy<T>::arrive() {
   if (ring.traffic) ring.traffic->waited += MPI_Wtime() - start;
   here.swap(next);
 }
+
 // object together
 /// Calls f on every rank.  If it throws std::invalid_argument or
 /// std::domain_error on any, all throw what the first of them did.
@@ -111,6 +108,7 @@ void together(MPI_Comm comm, F f) {
   const int mine = kind > 0 ? rank : p;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == p) return;
+
   // let all ranks throw what one has thrown
   int head[2] = {kind, int(text.size())};
   MPI_Bcast(head, 2, MPI_INT, first, comm);
@@ -120,14 +118,12 @@ void together(MPI_Comm comm, F f) {
   if (head[0] == 1) throw std::invalid_argument(text);
   throw std::domain_error(text);
 }
-// object together
 /// A number and its name, for objections.
 using Named = std::pair<const char*, double>;
 /// Are x and y equal, or both NaN?
 inline bool same_number(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
-// object together
 /// Calls f, and requires that the named numbers are those of rank 0; in
 /// case of an objection all ranks throw it.
 template <class F>
@@ -153,6 +149,7 @@ template <class T>
 double or_infinite(const std::optional<T>& x) {
   return x ? double(*x) : std::numeric_limits<double>::infinity();
 }
+
 // view some rows and columns
 /// Rows first .. first + n - 1 of a view.
 template <class View>
@@ -166,7 +163,6 @@ View columns_of(View m, Index first, Index n) {
   return {m.data() + first, m.rows(), n,
           Eigen::OuterStride<>(m.outerStride())};
 }
-// view some rows and columns
 /// Head h's columns of queries, of keys beside values, and of outputs.
 template <class T, class Q, class KV, class O>
 auto head_columns(const FlashHeads<T>& many, Index h, const Q& q,
@@ -177,6 +173,7 @@ auto head_columns(const FlashHeads<T>& many, Index h, const Q& q,
                     columns_of(kv, G * d_k + g * d_v, d_v),
                     columns_of(o, h * d_v, d_v));
 }
+
 // check the heads of all matrices
 /// Throws std::invalid_argument unless the columns divide into the heads.
 template <class T, class A, class B, class C>
@@ -191,6 +188,7 @@ void check_heads(const char* who, const FlashHeads<T>& many, const A& Q,
     require(list->empty() || std::ssize(*list) == H, who, ": ",
             list->size(), " slopes or sinks for ", H, " heads");
 }
+
 // check the arguments of all ranks
 /// 53 bits that depend on the numbers and on their order.
 inline double fingerprint(std::span<const Index> data) {
@@ -208,7 +206,6 @@ double fingerprint(const std::vector<T>& numbers) {
   return fingerprint(std::span<const Index>(data));
 }
 
-// check the arguments of all ranks
 /// The same for a placement.
 inline double fingerprint(const Shards& shards) {
   std::vector<Index> data;
@@ -219,7 +216,6 @@ inline double fingerprint(const Shards& shards) {
   }
   return fingerprint(std::span<const Index>(data));
 }
-// check the arguments of all ranks
 /// 53 bits that depend on a mask and its blocks; -1 without one.
 template <class T>
 double fingerprint_of_mask(const FlashRule<T>& rule) {
@@ -230,7 +226,6 @@ double fingerprint_of_mask(const FlashRule<T>& rule) {
     data.push_back(rule.keep->data()[i]);
   return fingerprint(std::span<const Index>(data));
 }
-// check the arguments of all ranks
 /// What must be the same on all ranks of a ring.
 template <class T>
 std::vector<Named> to_agree(const Ring& ring, const Matrix<T>& Q,
@@ -256,7 +251,6 @@ std::vector<Named> to_agree(const Ring& ring, const Matrix<T>& Q,
           {"keys in use", length(r.keys)},
           {"key block", double(r.key_block)}, {"groups", double(r.groups)}};
 }
-// check the arguments of all ranks
 /// Throws on all ranks, the same, unless arguments are in order on each and
 /// agree; extra() is checked with them.
 template <class T, class Extra>
@@ -275,6 +269,7 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
             ", expected ", ring.keys.rows(rank), " rows");
     check_heads(who, many, Q, K, V);
     bool sloping = false;
+
     // check what the kernel will be given
     const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
     for (Index h = 0; h != many.heads; ++h) {
@@ -286,6 +281,7 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
                     columns_of(view_in<T>(V), 0, d_v), O, nullptr, local});
       sloping = sloping || local.slope != 0;
     }
+
     // check a rule against all positions
     const Index n_q = ring.queries.total(), n_k = ring.keys.total();
     require(rule.queries.value_or(0) >= 0 && rule.keys.value_or(0) >= 0 &&
@@ -308,6 +304,7 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
     extra();
   });
 }
+
 // keep the states of many rows
 /// States of the rows of H heads (def. online), for merging finished
 /// blocks (prop. finished-state): m and l are H x n, o is n x H d_v.
@@ -320,7 +317,6 @@ struct RowStates {
         l(Matrix<T>::Zero(H, n)), o(Matrix<T>::Zero(n, width)) {}
   void absorb(Index first, const Matrix<T>& O, const Matrix<T>& logZ);
 };
-// keep the states of many rows
 /// Rows first, first + 1, ... meet further keys, whose outputs are O and
 /// log-sum-exps logZ.
 template <class T>
@@ -340,6 +336,7 @@ void RowStates<T>::absorb(Index first, const Matrix<T>& O,
       M = top;
     }
 }
+
 // go through the pairs of two shards
 /// Calls f(q, row, k, at) for chunks q of the queries of one rank and
 /// pieces k of the keys of another; row and at are their first rows.
@@ -359,6 +356,7 @@ void for_pairs(const Shards& queries, int rank, const Shards& keys,
       row += part.n;
     }
 }
+
 // let the queries of a rank meet a block
 /// Lets this rank's queries meet the block of rank `from`, which is here.
 template <class T>
@@ -372,6 +370,7 @@ void meet_block(const Ring& ring, int from, const Matrix<T>& Q,
     O.resize(q.n, x.o.cols()), logZ.resize(many.heads, q.n);
     FlashRule<T> local = rule_between(
         many.rule, q, k, ring.queries.total(), ring.keys.total(), keep);
+
     // compute all heads of a pair of pieces
     std::vector<FlashHead<T>> all;
     for (Index h = 0; h < many.heads; ++h) {
@@ -386,6 +385,7 @@ void meet_block(const Ring& ring, int from, const Matrix<T>& Q,
     kv.poke();
   });
 }
+
 // start and finish the rows of a rank
 /// K and V side by side, n x (w_K + w_V).
 template <class T>
@@ -412,7 +412,6 @@ void start_with_sinks(const Ring& ring, const FlashHeads<T>& many,
     }
   }
 }
-// start and finish the rows of a rank
 /// Divides by l, and makes m the log-sum-exp.
 template <class T>
 HeadsOutput<T> finish_rows(RowStates<T> x) {
@@ -425,6 +424,7 @@ HeadsOutput<T> finish_rows(RowStates<T> x) {
     }
   return {std::move(x.o), std::move(x.m)};
 }
+
 // attend around the ring
 /// Exact attention of sequences spread over the ranks of a ring: this
 /// rank's rows of Q, H d_k wide, K, H_k d_k, and V, H_k d_v, give those of
@@ -449,6 +449,7 @@ HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
   }
   return finish_rows(std::move(x));
 }
+
 // keep dominant keys until the end
 /// For each row of each head: its dominant key, if any, where that lives,
 /// and the sum of the cotangents of all others (prop. second-lap).
@@ -463,6 +464,7 @@ struct Stars {
       : owner(std::size_t(n), -1), at(std::size_t(n)), slope(n),
         rest(Vector<T>::Zero(n)), dX(n), K(n, d_k) {}
 };
+
 // let a block meet a rank going back
 /// A rank going back: what it was given, what it finds and what it keeps.
 template <class T>
@@ -481,7 +483,6 @@ struct BackRank {
             Index first, Index at, int from);
   void settle(Index h, Index i);
 };
-// let a block meet a rank going back
 template <class T>
 void BackRank<T>::take_block(int from, Matrix<T>& found) {
   Matrix<bool> keep;
@@ -507,7 +508,6 @@ void BackRank<T>::take_block(int from, Matrix<T>& found) {
     kv.poke(), sums.poke();
   });
 }
-// let a block meet a rank going back
 template <class T>
 void BackRank<T>::take_pair(const FlashHead<T>& head,
                        const FlashCotangent<T>& bar, Index first, Index at,
@@ -525,6 +525,7 @@ void BackRank<T>::take_pair(const FlashHead<T>& head,
       for (Index a = 0; a < dQh.cols(); ++a)
         dQh(q + i, a) += work.y[std::size_t(a)][i];
       stars.rest[first + q + i] += work.rest[i];
+
       // remember a dominant key
       if (const Index star = work.star[std::size_t(i)]; star >= 0) {
         const Index mine = first + q + i;
@@ -536,7 +537,6 @@ void BackRank<T>::take_pair(const FlashHead<T>& head,
     }
   }
 }
-// let a block meet a rank going back
 /// Finishes row i of head h: dQ, and its part of the sink's cotangent.
 template <class T>
 void BackRank<T>::settle(Index h, Index i) {
@@ -554,6 +554,7 @@ void BackRank<T>::settle(Index h, Index i) {
   stars.dX[at] = (dL - dsink - stars.rest[at]) * stars.slope[at];
   g.Q.row(i).segment(h * d_k, d_k) += stars.dX[at] * stars.K.row(at);
 }
+
 // take the ring back
 /// Gradient of <dO, O> + <dlogZ, logZ>, summed over all ranks, for y =
 /// ring_attention(ring, Q, K, V, many): this rank's rows of dQ, dK and dV,
@@ -580,6 +581,7 @@ HeadsGradient<T> ring_attention_vjp(
             "ring_attention_vjp: dlogZ is ", shape(dlogZ), ", expected ", H, "x",
             Q.rows());
   });
+
   // start the two convoys of a rank
   const int p = ring.size(), rank = ring.rank();
   const Index H = many.heads, d_k = Q.cols() / H;
@@ -591,6 +593,7 @@ HeadsGradient<T> ring_attention_vjp(
                    Stars<T>(H * Q.rows(), d_k),
                    BackwardWork<T>(d_k, V.cols() / many.kv_heads,
                                    many.rule.key_block)};
+
   // go round with keys, values and sums
   Matrix<T> found;
   for (int t = 0; t < p; ++t) {
@@ -611,6 +614,7 @@ HeadsGradient<T> ring_attention_vjp(
   for (Matrix<T>* gone : {&kv.here, &kv.next, &found}) gone->resize(0, 0);
   for (Index h = 0; h < H; ++h)
     for (Index i = 0; i < Q.rows(); ++i) back.settle(h, i);
+
   // make the second lap if anybody needs it
   int mine = 0, any = 0;
   for (const int owner : back.stars.owner) mine |= owner >= 0;
@@ -635,19 +639,20 @@ HeadsGradient<T> ring_attention_vjp(
   g.V = sums.here.rightCols(V.cols());
   return g;
 }
+
 // turn heads and decode across ranks
 /// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
 /// arrives lies in the order of ranks.  Collective.
 template <class T>
 void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
               T* in, const std::vector<int>& received);
+
 // turn positions into heads
 /// Columns of the widest matrix that is exchanged: Q, K, V or O.
 template <class T>
 Index widest(const FlashHeads<T>& many, Index q, Index k, Index v) {
   return std::max({q, k, v * many.heads / many.kv_heads});
 }
-// turn positions into heads
 /// The columns of so many heads of d numbers, for each rank.
 inline std::vector<Index> widths_of(std::vector<Index> heads, Index d) {
   for (Index& h : heads) h *= d;
@@ -664,6 +669,7 @@ Matrix<T> rows_to_columns(const Ring& ring, const Matrix<T>& mine,
   const int p = ring.size(), rank = ring.rank();
   std::vector<T> out;
   out.reserve(std::size_t(mine.size()));
+
   // pack the columns of each rank
   std::vector<int> sent, received;
   Index first = 0, n = 0;
@@ -678,7 +684,6 @@ Matrix<T> rows_to_columns(const Ring& ring, const Matrix<T>& mine,
   exchange_all<T>(ring, out.data(), sent, all.data(), received);
   return all;
 }
-// turn positions into heads
 /// The reverse of rows_to_columns: this rank's rows of all columns.
 template <class T>
 Matrix<T> columns_to_rows(const Ring& ring, const Matrix<T>& all,
@@ -703,7 +708,6 @@ Matrix<T> columns_to_rows(const Ring& ring, const Matrix<T>& all,
   }
   return mine;
 }
-// turn positions into heads
 /// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
 /// arrives lies in the order of ranks.  Collective.
 template <class T>
@@ -723,6 +727,7 @@ void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
       ring.traffic->bytes += sent[std::size_t(r)] * long(sizeof(T));
     }
 }
+
 // attend with heads spread over ranks
 /// Exact attention, shaped like ring_attention's, of which each rank
 /// computes some heads; shards must be contiguous.  Returns this rank's
@@ -741,6 +746,7 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
         next += pieces[0].n;
       }
     }
+
     // check that counts fit an integer
     const Shards share = contiguous(many.kv_heads, ring.size());
     const Index most = std::max(ring.queries.total(), ring.keys.total());
@@ -752,6 +758,7 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
             " numbers are too many for one exchange");
   });
   const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
+
   // divide heads and rows among ranks
   const Index s = many.heads / many.kv_heads;
   const Shards share = contiguous(many.kv_heads, ring.size());
@@ -771,6 +778,7 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
         many.rule_of(first + h)).O;
   return columns_to_rows(ring, O, widths_of(mine, s * d_v), n_q);
 }
+
 // merge states as a reduction of MPI
 /// The operation of eq. merge on states (m, l, o), d_v + 2 numbers each.
 template <class T>
@@ -789,13 +797,13 @@ void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
     to[0] = y.m, to[1] = y.l, o = y.o;
   }
 }
-// merge states as a reduction of MPI
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective;
 /// states and their values must be equally many on all ranks.
 template <class T>
 void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
   if (states.empty()) return;
   const Index d = states[0].o.size();
+
   // write the states into one matrix
   Matrix<T> all(std::ssize(states), d + 2);
   for (Index i = 0; i < all.rows(); ++i) {
@@ -813,6 +821,7 @@ void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
   for (Index i = 0; i < all.rows(); ++i)
     states[std::size_t(i)] = {all(i, 0), all(i, 1), all.row(i).tail(d)};
 }
+
 // decode with a cache on many ranks
 /// States of a query's H heads, side by side in q, the same on all ranks,
 /// on a cache of which this rank has rows of K, H_k d_k wide, and of V,

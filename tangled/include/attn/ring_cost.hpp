@@ -11,7 +11,6 @@ struct Network {
   double alpha, bandwidth;
   double seconds(double bytes) const { return alpha + bytes / bandwidth; }
 };
-// simulate a ring
 /// Seconds that a ring takes, and the largest sum of work of a rank in it.
 struct RingTime {
   double total, busiest;

@@ -1,4 +1,4 @@
-// include/attn/rounding.hpp: tangled from chapters/00a-checking.nw; edit that file, not this one.
+// include/attn/rounding.hpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #pragma once
 #include "attn/argument.hpp"
 #include "attn/quad.hpp"
@@ -16,6 +16,7 @@ Matrix<double> magnitudes(const A& a) {
       .cwiseAbs();
 }
 }  // namespace detail
+
 // the unit roundoff $u$ and $\gamma_n$
 /// u: half the distance from 1 to the next number of type S.
 template <class S>
@@ -34,6 +35,7 @@ inline double gamma(Index n, double u) {
                  " is not in [0, 1)");
   return nu / (1 - nu);
 }
+
 // bound the error of a product of matrices
 /// gamma_k |A||B|...: the componentwise error of a product of matrices
 /// computed in S, associated from the left; k sums the inner extents.
@@ -45,6 +47,7 @@ Matrix<double> product_bound(const A& first, const B&... rest) {
   auto size = detail::magnitudes(first);
   Matrix<double> lost = Matrix<double>::Zero(first.rows(), first.cols());
   Index k = 0;
+
   // fold in one more factor of the product
   const auto fold = [&](const auto& b) {
     require(size.cols() == b.rows(), "product_bound: ", shape(size),
@@ -58,6 +61,7 @@ Matrix<double> product_bound(const A& first, const B&... rest) {
   const double ours = gamma(2 * k + 12, unit_roundoff<double>());
   return (1 + ours) * (gamma(k, unit_roundoff<S>()) * size + lost);
 }
+
 // bound the error of softmax
 /// Componentwise bound on the error of the softmax of each row, computed
 /// in T from scores S that are known up to dS (prop. softmax-bound).

@@ -19,6 +19,7 @@ struct Piece {
 /// rows: one list of pieces per rank, the same on all ranks.
 struct Shards {
   std::vector<std::vector<Piece>> of;
+
   // count the rows of a rank and of all
   int ranks() const { return int(of.size()); }
   Index rows(int rank) const {
@@ -32,6 +33,7 @@ struct Shards {
     return n;
   }
 };
+
 // place the positions of a sequence
 /// Rank r holds lengths[r] successive positions.  Throws
 /// std::invalid_argument if a length is negative or there is no rank.
@@ -46,7 +48,6 @@ inline Shards contiguous(const std::vector<Index>& lengths) {
   }
   return shards;
 }
-// place the positions of a sequence
 /// n positions in p successive parts whose lengths differ by at most one.
 /// Throws std::invalid_argument if n < 0 or p < 1, like zigzag and striped.
 inline Shards contiguous(Index n, int p) {
@@ -68,7 +69,6 @@ inline Shards zigzag(Index n, int p) {
         {parts.of[r][0], parts.of[std::size_t(2 * p - 1) - r][0]});
   return shards;
 }
-// place the positions of a sequence
 /// Rank r holds the positions r, r + p, r + 2 p, ...
 /// Throws std::invalid_argument as contiguous does.
 inline Shards striped(Index n, int p) {
@@ -78,6 +78,7 @@ inline Shards striped(Index n, int p) {
     shards.of.push_back({{r, std::max<Index>(0, (n - r + p - 1) / p), p}});
   return shards;
 }
+
 // restrict a rule to a pair of pieces
 /// a / b rounded down, for b > 0.
 inline Index floor_div(Index a, Index b) {
@@ -91,7 +92,6 @@ inline Index rows_in_use(const Piece& x, std::optional<Index> length) {
   if (!length) return x.n;
   return std::clamp<Index>(ceil_div(*length - x.first, x.step), 0, x.n);
 }
-// restrict a rule to a pair of pieces
 /// Makes the window of r that between two pieces (prop. windows).
 template <class T>
 void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
@@ -104,7 +104,6 @@ void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
   if (r.left) r.left = r.right ? high - low : 0;
   if (r.right) r.right = 0;
 }
-// restrict a rule to a pair of pieces
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
 /// (prop. windows); its mask is written to `keep`.  Throws
 /// std::invalid_argument for a bias, a slope between stripes, unequal steps.
@@ -124,6 +123,7 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
   restrict_window(r, q, k);
   r.sink.reset();
   if (rule.keep)
+
     // look the mask up by positions
     {
       keep.resize(q.n, k.n);
@@ -135,6 +135,7 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
     }
   return r;
 }
+
 // count the pairs of two ranks
 /// Pairs that meet between the queries of rank r and the keys of rank s.
 template <class T>
@@ -156,6 +157,7 @@ Index count_pairs(const FlashRule<T>& rule, const Shards& queries,
     }
   return n;
 }
+
 // take the rows of a rank
 /// Positions of the rows of a rank, in their order.
 inline std::vector<Index> positions_of(const Shards& shards, int rank) {

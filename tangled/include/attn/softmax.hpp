@@ -25,6 +25,7 @@ S softmax_row(const S* s, S* a, Index n) {
   for (Index j = 0; j < n; ++j) a[j] /= S(1) + rest;
   return s[top] + log1p(rest);
 }
+
 // weigh all rows of scores
 /// Weights A (n_q x n_k) and log Z (n_q), Z the sum of exponentials.
 template <class S>

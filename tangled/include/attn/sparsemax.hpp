@@ -29,6 +29,7 @@ S entmax_threshold(std::span<const S> z, const S& q) {
   }
   return tau;
 }
+
 // compute sparse weights
 /// Weights of thm. entmax, n_q x n_k; alpha = 1 is gibbs.  Throws
 /// std::domain_error unless 1 <= alpha <= 2 and 0 < T < infinity.
@@ -67,7 +68,6 @@ Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
   }
   return p;
 }
-// compute sparse weights
 /// The nearest point of the simplex, row by row (Martins 2016).
 template <class D>
 Matrix<ScalarOf<D>> sparsemax(const Expr<D>& scores) {
@@ -87,6 +87,7 @@ Vector<S> tsallis_entropy(const Matrix<S>& p, const S& alpha) {
                         (alpha * (alpha - S(1))));
   return H;
 }
+
 // pull back through sparse weights
 /// Cotangent of the scores from that of p = entmax(scores, alpha, T)
 /// (thm. entmax-jacobian).  Throws std::invalid_argument on shapes.
@@ -109,6 +110,7 @@ Matrix<S> entmax_vjp(const Matrix<S>& p, const Matrix<S>& dp,
   }
   return dS;
 }
+
 // normalise rows and columns
 /// Doubly stochastic weights and their potentials (thm. sinkhorn).
 template <class S>
@@ -118,7 +120,6 @@ struct Sinkhorn {
   int rounds = 0;
   S residual{0};  // how much g moved in the last round
 };
-// normalise rows and columns
 namespace detail {
 /// Throws std::domain_error naming the first score that is not finite.
 template <class S>
@@ -141,6 +142,7 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
   const Matrix<S> L = scores / T;
   Sinkhorn<S> k{Matrix<S>(n, m), Vector<S>::Constant(n, S(0)),
                 Vector<S>::Constant(m, S(0))};
+
   // alternate until the potentials rest
   const auto rows = [&] {
     k.f = log_partition(Matrix<S>(L.rowwise() - k.g.transpose()));
@@ -161,6 +163,7 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
       k.P(i, j) = exp(S(L(i, j) - k.f(i) - k.g(j)));
   return k;
 }
+
 // pull back through both normalisations
 /// Cotangent of the scores from that of the converged P (eq.
 /// sinkhorn-vjp).  Throws std::invalid_argument on shapes.
@@ -181,6 +184,7 @@ Matrix<S> sinkhorn_vjp(const Matrix<S>& P, const Matrix<S>& dP,
                              Vector<S>::Constant(n, S(1)) *
                                  b.transpose())) / T;
 }
+
 // control the temperature
 /// The T, between exp(-60) and exp(60), at which the mean entropy of the
 /// rows is `target` nats.  Throws std::domain_error unless the target lies
@@ -190,6 +194,7 @@ template <class S>
 S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
   using std::exp, std::log;
   S cold(0), hot(0);
+
   // find the range of the mean entropy
   for (Index i = 0; i < scores.rows(); ++i) {
     Index best = 0, allowed = 0;
@@ -218,7 +223,6 @@ S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
   }
   return exp(t);
 }
-// control the temperature
 /// The T whose Gibbs weights are nearest to q (n_q x n_k, rows sum to 1)
 /// in relative entropy.  Throws std::invalid_argument on shapes, and
 /// std::domain_error unless all scores are finite.
@@ -236,6 +240,7 @@ S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
     const S curve = A.cwiseProduct(off.cwiseProduct(off)).sum();
     const S slope = mean.sum() - q.cwiseProduct(scores).sum();
     if (!(S(0) < curve) || slope == S(0)) break;
+
     // step to the next inverse temperature
     (slope < S(0) ? low : high) = beta;
     const S end = S(0) < high ? high : S(S(2) * beta);

@@ -1,4 +1,4 @@
-// include/attn/tensor.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/tensor.hpp: tangled from chapters/90-equations.nw; edit that file, not this one.
 #pragma once
 #include <array>
 #include <concepts>
@@ -22,9 +22,11 @@ using Vector = Eigen::Matrix<S, Eigen::Dynamic, 1>;
 /// Row vector, for instance one row of a Matrix.
 template <class S>
 using RowVector = Eigen::Matrix<S, 1, Eigen::Dynamic>;
+
 // name the two heights of a slot
 /// Height of a slot: `up` as in v^a, `dn` as in g_{ab}.
 enum Height { dn, up };
+
 // define the tensor with heights in its type
 /// Dense tensor, row-major, with one Height per slot; rank 0 is a scalar.
 /// Shapes: dim[k] is the extent of slot k; values has their product.
@@ -47,7 +49,6 @@ struct Tensor {
 
   Tensor(const S& x) requires(rank == 0) : values(1) { values(0) = x; }
   operator S() const requires(rank == 0) { return values(0); }
-  // make a tensor from extents or a matrix
   template <class D>
     requires(rank == 2)
   Tensor(const Eigen::MatrixBase<D>& m) : Tensor(m.rows(), m.cols()) {
@@ -59,6 +60,7 @@ struct Tensor {
   Tensor(const Eigen::MatrixBase<D>& v) : Tensor(v.size()) {
     vec() = v;
   }
+
   // find an entry of a tensor
   template <std::integral... N>
     requires(sizeof...(N) == rank)
@@ -73,13 +75,13 @@ struct Tensor {
   S& operator()(N... n) { return values(offset(n...)); }
   template <std::integral... N>
   const S& operator()(N... n) const { return values(offset(n...)); }
-  // find an entry of a tensor
   std::array<Index, sizeof...(H)> stride() const {
     std::array<Index, sizeof...(H)> s{};
     Index step = 1;
     for (std::size_t k = s.size(); k-- > 0; step *= dim[k]) s[k] = step;
     return s;
   }
+
   // see a tensor as an Eigen object
   auto mat() requires(rank == 2) {
     return Eigen::Map<Matrix<S>>(values.data(), dim[0], dim[1]);
@@ -94,6 +96,7 @@ struct Tensor {
     return Eigen::Map<const Vector<S>>(values.data(), dim[0]);
   }
 };
+
 // add and scale tensors of one type
 template <class S, Height... H>
 Tensor<S, H...> operator+(Tensor<S, H...> x, const Tensor<S, H...>& y) {
@@ -108,13 +111,13 @@ Tensor<S, H...> operator-(Tensor<S, H...> x, const Tensor<S, H...>& y) {
   x.values -= y.values;
   return x;
 }
-// add and scale tensors of one type
 template <class S, Height... H>
 Tensor<S, H...> operator*(const std::type_identity_t<S>& c,
                           Tensor<S, H...> x) {
   for (Index k = 0; k < x.values.size(); ++k) x.values(k) *= c;
   return x;
 }
+
 // say what can be viewed as a tensor
 namespace detail {
 template <class D, std::size_t rank>
@@ -122,6 +125,7 @@ concept Viewable =
     bool(int(D::Flags) & Eigen::DirectAccessBit) &&
     (rank == 2 || (rank == 1 && bool(D::IsVectorAtCompileTime)));
 }  // namespace detail
+
 // look at an Eigen object as a tensor
 /// A tensor of rank 1 or 2 that looks at somebody else's numbers.
 /// Shapes: dim and step per slot; valid as long as what it looks at.
@@ -135,7 +139,6 @@ struct TensorView {
 
   std::array<Index, sizeof...(H)> stride() const { return step; }
 };
-// look at an Eigen object as a tensor
 /// Matrix, vector, Map, Ref or block seen as a tensor, without a copy.
 /// Shapes: one height for vectors, two for matrices.
 template <Height... H, detail::Viewable<sizeof...(H)> D>
@@ -154,6 +157,7 @@ auto view(const Eigen::MatrixBase<D>& m) {
   }
   return t;
 }
+
 // convert entries to another scalar
 /// The same numbers in another scalar type, entry by entry.
 /// Shapes: those of m.
@@ -167,7 +171,6 @@ auto lift(const Eigen::MatrixBase<D>& m) {
       out(i, j) = static_cast<S>(m.derived().coeff(i, j));
   return out;
 }
-// convert entries to another scalar
 /// The same tensor in another scalar type, entry by entry.
 /// Shapes: those of x.
 template <class S, class R, Height... H>
@@ -177,6 +180,7 @@ Tensor<S, H...> lift(const Tensor<R, H...>& x) {
   out.values = lift<S>(x.values);
   return out;
 }
+
 // multiply matrices of any scalar
 /// a b, n x m and m x k, in the scalar of both.
 /// Throws std::invalid_argument unless a has as many columns as b has rows.

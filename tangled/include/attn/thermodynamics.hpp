@@ -13,7 +13,6 @@ S relative_surprise(const S& q, const S& p) {
   using std::log;
   return q == S(0) ? p : S(q * log(S(q / p)) + (p - q));
 }
-// compare two sets of weights
 /// Relative entropy KL(q_i || p_i) per row (def. kl), both n_q x n_k; of a
 /// row of zeros, the mass of p_i.  Throws std::invalid_argument for unequal
 /// shapes and std::domain_error unless rows are distributions or zero.
@@ -31,6 +30,7 @@ Vector<ScalarOf<Dq>> kl(const Expr<Dq>& q_, const Expr<Dp>& p_) {
       y(i) += relative_surprise(S(q(i, j)), S(p(i, j)));
   return y;
 }
+
 // compute energies of a row
 /// Free energy F = -T log Z per query (eq. free-energy), in units of the
 /// scores; +infinity for an empty row.  Throws std::domain_error for a bad T.
@@ -42,7 +42,6 @@ auto free_energy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
   });
 }
 
-// compute energies of a row
 /// Mean energy U = -<S> per query (eq. free-energy), in units of the scores;
 /// +infinity for an empty row.  Throws std::domain_error for a bad T.
 template <class D>
@@ -51,7 +50,6 @@ auto expected_energy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
     return ScalarOf<D>(-e.m + T * e.mean());
   });
 }
-// compute energies of a row
 /// Heat capacity C = dU/dT = Var(S)/T^2 per query (thm. response), a pure
 /// number; 0 for an empty row.  Throws std::domain_error for a bad T.
 template <class D>
@@ -69,6 +67,7 @@ auto heat_capacity(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
     return S(C / (S(1) + e.rest));
   });
 }
+
 // measure the gap of duality
 /// The conjugate -T H(q) of T log Z per row; +infinity where q is not a
 /// distribution.  Throws std::domain_error for a bad T.
@@ -84,7 +83,6 @@ Vector<ScalarOf<D>> legendre_dual(
                                           : S(HUGE_VAL);
   return y;
 }
-// measure the gap of duality
 /// Fenchel-Young gap T KL(q_i || A(s_i)) >= 0 per row (eq. fenchel-young),
 /// in units of the scores; scores and q are n_q x n_k.  Throws
 /// std::invalid_argument for unequal shapes, std::domain_error for a bad T
@@ -103,6 +101,7 @@ Vector<ScalarOf<D>> fenchel_young(
       if (!(q(i, j) == S(0))) y(i) -= q(i, j) * logA(i, j);
   return T * y;
 }
+
 // differentiate the weights
 /// Jacobian dA_j/ds_k = (delta_jk A_j - A_j A_k)/T of one row (thm.
 /// response); n x n.  Throws std::domain_error for a bad T,
@@ -118,7 +117,6 @@ Matrix<ScalarOf<D>> softmax_jacobian(
   J.diagonal() += p.transpose();
   return J / T;
 }
-// differentiate the weights
 /// Cotangent of the scores, A (dA - sum_k A_k dA_k)/T per row; all n_q x n_k.
 /// Throws std::invalid_argument for unequal shapes, std::domain_error for a
 /// bad T.
@@ -134,6 +132,7 @@ Matrix<ScalarOf<D>> softmax_vjp(
   const Vector<S> mean = A.cwiseProduct(dA).rowwise().sum();
   return A.cwiseProduct(dA.colwise() - mean) / T;
 }
+
 // nest dual numbers to order $n$
 /// Dual<Dual<...<S>>>, n times.
 template <class S, int n>
@@ -145,7 +144,6 @@ struct Nested<S, 0> {
   using type = S;
 };
 
-// nest dual numbers to order $n$
 /// x + e_1 + ... + e_n, the seed of n successive derivatives.
 template <int n, class S>
 typename Nested<S, n>::type seeded(const S& x) {
@@ -159,6 +157,7 @@ S derivative_part(const typename Nested<S, n>::type& y, int k) {
   if constexpr (n == 0) return y;
   else return derivative_part<n - 1, S>(k > 0 ? y.d : y.v, k - 1);
 }
+
 // compute cumulants by differentiation
 /// log Z of one row at inverse temperature beta, any sign and any scalar.
 template <class S, class B>
@@ -172,7 +171,6 @@ B log_partition_at(std::span<const S> s, const B& beta) {
   }
   return beta * B(m) + log1p(rest);
 }
-// compute cumulants by differentiation
 /// log Z and the cumulants kappa_1..kappa_n of one row of scores at inverse
 /// temperature beta (any sign): result[k] is the k-th derivative of log Z.
 /// Throws std::invalid_argument unless s is one row with a finite score.
@@ -188,6 +186,7 @@ auto cumulants(const Expr<D>& s, const ScalarOf<D>& beta) {
     kappa[std::size_t(k)] = derivative_part<n, S>(logZ, k);
   return kappa;
 }
+
 // sweep over temperatures
 /// Thermodynamics of scores at several temperatures: A[t] is n_q x n_k;
 /// F, U, H, C have one row per temperature and one column per query.
@@ -197,7 +196,6 @@ struct Sweep {
   std::vector<Matrix<S>> A;
   Matrix<S> F, U, H, C;
 };
-// sweep over temperatures
 /// Weights, free energy, mean energy, entropy and heat capacity of scores
 /// (n_q x n_k) at each temperature.  Throws std::domain_error for a bad T.
 template <class D>
@@ -217,6 +215,7 @@ auto temperature_sweep(const Expr<D>& scores,
   }
   return y;
 }
+
 // measure what a layer knows
 /// Mutual information of query and key for weights A (n_q x n_k), queries
 /// uniform, in nats (prop. mutual); empty rows are left out, 0 if all are.

@@ -14,6 +14,7 @@
 
 namespace attn {
 // bounds of running error analysis
+
 // pair a value with a bound on its error
 /// A matrix and a componentwise bound on the error of computing it.
 struct Tracked {
@@ -33,6 +34,7 @@ template <class S>
 double smallest_subnormal() {
   return to_double(std::numeric_limits<S>::denorm_min());
 }
+
 // track products, sums and multiples
 /// a b, computed in the format S in any order (lem. product-rule).
 template <class S>
@@ -46,7 +48,6 @@ Tracked tracked_product(const Tracked& a, const Tracked& b) {
   return c;
 }
 
-// track products, sums and multiples
 /// c a with a factor c known up to k roundings, or a/c.
 template <class S>
 Tracked tracked_multiple(double c, const Tracked& a, Index k) {
@@ -70,6 +71,7 @@ template <class = void>
 Tracked tracked_transpose(const Tracked& a) {
   return {a.value.transpose(), a.error.transpose()};
 }
+
 // track the softmax
 /// Gibbs weights of tracked scores at an exactly known temperature,
 /// computed in S (eq. rho); forbidden scores are -infinity, error 0.
@@ -92,6 +94,7 @@ Tracked tracked_gibbs(const Tracked& s, double T) {
             return b <= 1 + 2 * u ? b : 1 + 2 * u;  // also where b is NaN
           })};
 }
+
 // track the lowering of a row index
 /// fisher_lower of tracked weights and cotangents in S, with the gauge
 /// fixed at the given key of each row (-1: not fixed, the textbook form).
@@ -111,6 +114,7 @@ Tracked tracked_lower(const Tracked& A, const Tracked& X,
       e = (e.array() + ec + u * (z.array().abs() + e.array() + ec)).eval();
       z(at) = e(at) = 0;
     }
+
     // track the mean and the product
     const RowVector<R> size = z.cwiseAbs() + 2 * e;
     const double mean = A.value.row(i).dot(z);
@@ -127,6 +131,7 @@ Tracked tracked_lower(const Tracked& A, const Tracked& X,
   }
   return Y;
 }
+
 // collect the errors of attention's gradient
 /// Componentwise error bounds for one evaluation in the format S.
 struct AttentionErrors {
@@ -142,6 +147,7 @@ std::vector<Index> heaviest_keys(const Matrix<S>& A) {
   for (Index i = 0; i < A.rows(); ++i) key.push_back(heaviest_key(A, i));
   return key;
 }
+
 // track the scores
 /// Scores Q K_low^T + bias, computed in S; bias may be 0 x 0, and
 /// -infinity in it forbids a pair, whose score is then exact.
@@ -154,6 +160,7 @@ Tracked tracked_scores(const Tracked& Q, const Tracked& K_low,
     if (is_forbidden(X.value.data()[k])) X.error.data()[k] = 0;
   return X;
 }
+
 // join bias and mask
 /// The bias with -infinity where the mask forbids; 0 x 0 without either.
 template <class S>
@@ -166,6 +173,7 @@ Matrix<double> bias_and_mask(const AttentionInputs<S>& x) {
                                                    -HUGE_VAL)).eval();
   return B;
 }
+
 // track the forward pass
 /// The results of attention_forward's steps, each with its errors.
 struct TrackedForward {
@@ -176,6 +184,7 @@ template <class S>
 TrackedForward tracked_forward(const AttentionInputs<S>& x) {
   TrackedForward f{tracked_exactly(x.Q), tracked_exactly(x.K),
                    tracked_exactly(x.V), {}, {}, {}, {}, {}};
+
   // track lowered queries and keys
   if (x.M) {
     const Tracked M = tracked_exactly(*x.M);
@@ -191,6 +200,7 @@ TrackedForward tracked_forward(const AttentionInputs<S>& x) {
   f.O = tracked_product<S>(f.weights, f.V);
   return f;
 }
+
 // bound the errors of attention's gradient
 /// Bounds the errors of attention_forward and attention_vjp computed in
 /// S (thm. backward-rounding), S no wider than double.  If not fixed, of
@@ -204,6 +214,7 @@ AttentionErrors attention_errors(const AttentionInputs<S>& given,
   const auto [Q, K, V, Q_low, K_low, X, A, O] = tracked_forward(x);
   const Tracked dO = tracked_exactly(bar.O);
   const double T = to_double(x.T);
+
   // track the cotangent of the scores
   std::vector<Index> key(std::size_t(x.Q.rows()), -1);
   if (fixed) key = heaviest_keys(attention_forward(x).weights);
@@ -227,6 +238,7 @@ AttentionErrors attention_errors(const AttentionInputs<S>& given,
   if (x.M)
     e.gradient.M = tracked_product<S>(
         tracked_product<S>(tracked_transpose(Q), dS), K).error;
+
   // track the temperature
   const double u = unit_roundoff<S>();
   const Matrix<double> dS_size = dS.size();
@@ -243,6 +255,7 @@ AttentionErrors attention_errors(const AttentionInputs<S>& given,
       value += s * size;
       error += dS.error(i, j) * size + s * ex + smallest_subnormal<S>();
     }
+
     // account for the maximum's own term
     if (bar.logZ.size() > 0) {
       const double m = std::abs(X.value(i, top)) + 2 * E;
@@ -254,6 +267,7 @@ AttentionErrors attention_errors(const AttentionInputs<S>& given,
   e.gradient.T = (error + gamma(terms, u) * value) / T + smallest_subnormal<S>();
   return e;
 }
+
 // bound the errors of a tangent
 /// Componentwise bound on the error of attention_jvp(x, u).O computed in
 /// S, for u.T = 0.  Throws as attention_jvp.
@@ -262,6 +276,7 @@ Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                               const AttentionParts<S>& u) {
   const AttentionInputs<S> x = readable_inputs(given, "tangent_errors");
   const TrackedForward f = tracked_forward(x);
+
   // track the tangent of the scores
   Tracked dY = tracked_sum<S>(
       tracked_product<S>(tracked_exactly(u.Q), tracked_transpose(f.K_low)),
@@ -279,6 +294,7 @@ Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                         tracked_product<S>(f.weights, tracked_exactly(u.V)))
       .error;
 }
+
 // make a loss of a cotangent
 /// <bar.O, O> + <bar.logZ, logZ>, empty rows left out of the latter.
 template <class S>
@@ -288,7 +304,9 @@ S cotangent_loss(const AttentionForward<S>& f, const OutputParts<S>& bar) {
     if (!is_forbidden(f.logZ(i))) L += bar.logZ(i) * f.logZ(i);
   return L;
 }
+
 // differentiate by tape and by differences
+
 // differentiate attention in reverse mode
 /// Gradient of cotangent_loss by the tape: no formula of this chapter.
 /// bias and M are 0 x 0 if the inputs have none.
@@ -312,6 +330,7 @@ AttentionParts<S> reverse_gradient(const AttentionInputs<S>& x,
       Matrix<S>(Matrix<S>::Constant(1, 1, x.T)));
   return {Q, K, V, M, B, T(0, 0)};
 }
+
 // differentiate along a line by differences
 /// A derivative and a bound on its error.
 struct LineDerivative {
@@ -336,6 +355,7 @@ LineDerivative line_derivative(F&& phi, const quad& h) {
       to_double(size / h) * 1e3 * unit_roundoff<quad>();
   return {sixth, to_double(abs(sixth - fourth)) + rounding};
 }
+
 // differentiate attention by differences
 /// x + t u, input by input.
 template <class S>
@@ -361,6 +381,7 @@ LineDerivative difference_along(const AttentionInputs<quad>& x,
       },
       quad(0x1p-20));
 }
+
 // report measured errors and bounds
 /// One comparison: what was measured, by how much it was off, and how
 /// much the arithmetic explains.
@@ -385,7 +406,6 @@ struct GradientReport {
   }
   bool passed() const { return worst() <= 1; }
 };
-// report measured errors and bounds
 /// Prints one line per comparison.
 inline std::ostream& operator<<(std::ostream& out,
                                 const GradientReport& r) {
@@ -396,6 +416,7 @@ inline std::ostream& operator<<(std::ostream& out,
   return out << (r.passed() ? "passed" : "FAILED") << ", worst ratio "
              << r.worst() << '\n';
 }
+
 // compare two gradients part by part
 /// The worst entry of |a - b| against its bound.
 template <class = void>
@@ -411,7 +432,6 @@ GradientCheck compare_parts(const std::string& what,
   return worst;
 }
 
-// compare two gradients part by part
 /// All parts of two gradients; bias only if asked for.
 template <class = void>
 void compare_parts(std::vector<GradientCheck>& out,
@@ -428,6 +448,7 @@ void compare_parts(std::vector<GradientCheck>& out,
         compare_parts("bias, " + how, a.bias, b.bias, bound.bias));
   out.push_back({"T, " + how, to_double(quad(abs(a.T - b.T))), bound.T});
 }
+
 // map the parts of a gradient
 /// Applies f to each matrix of the parts, and to T as a 1 x 1 matrix.
 template <class R, class S, class F>
@@ -448,6 +469,7 @@ AttentionParts<quad> absolute_parts(const AttentionParts<quad>& a) {
   return map_parts<quad>(
       a, [](const auto& m) { return Matrix<quad>(m.cwiseAbs()); });
 }
+
 // draw a direction like the inputs
 /// Gaussian direction at x, of the shapes that x has.
 template <class S>
@@ -464,7 +486,6 @@ AttentionParts<double> direction_like(const AttentionInputs<S>& x,
   return u;
 }
 
-// draw a direction like the inputs
 /// Throws std::invalid_argument unless g is a gradient at x.
 template <class S>
 void require_gradient(const char* who, const AttentionInputs<S>& x,
@@ -476,6 +497,7 @@ void require_gradient(const char* who, const AttentionInputs<S>& x,
           " of bias is ", shape(g.bias), ", expected ", x.Q.rows(), "x",
           x.K.rows());
 }
+
 // test a gradient by the adjoint identity
 /// Compares <bar.O, J u> with <g, u> for the gradient g of <bar.O, O> and
 /// a direction u, both computed in S; any size.  bar.logZ and u.T are not
@@ -502,6 +524,7 @@ GradientCheck adjoint_test(const AttentionInputs<S>& x,
   return {"adjoint identity",
           std::abs(duality(w.O, y.O) - duality(gd, ud)), bound};
 }
+
 // verify a gradient on given inputs
 /// Verifies a candidate gradient g of <bar.O, O> + <bar.logZ, logZ> at x:
 /// entry by entry against quad within thm. backward-rounding; the truth
@@ -520,17 +543,20 @@ GradientReport verify_gradients(const AttentionInputs<S>& x,
   GradientReport report;
   compare_parts(report.checks, "arithmetic", lift<quad>(lift<double>(g)), truth,
           attention_errors(x, bar).gradient, x.bias.has_value());
+
   // bound the algebra in quad
   const double ratio =
       4 * unit_roundoff<quad>() / unit_roundoff<double>();
   const AttentionParts<double> loose = scaled_parts(
       attention_errors(lift<double>(x), lift<double>(bar), false).gradient,
       ratio);
+
   // verify the truth in reverse mode
   const Index work = x.Q.rows() * x.K.rows() * (x.Q.cols() + x.V.cols());
   if (work <= Index(1) << 16)
     compare_parts(report.checks, "reverse mode", truth, reverse_gradient(xq, wq),
             loose, x.bias.has_value());
+
   // verify the truth along a random direction
   const AttentionParts<quad> u = lift<quad>(direction_like(x, seed));
   const quad slope = duality(truth, u);
@@ -549,7 +575,6 @@ GradientReport verify_gradients(const AttentionInputs<S>& x,
   return report;
 }
 
-// verify a gradient on given inputs
 /// The same for the book's own gradient.
 template <class S>
 GradientReport verify_gradients(const AttentionInputs<S>& x,

@@ -1,4 +1,4 @@
-// include/attn/version.hpp: tangled from chapters/00-notation.nw; edit that file, not this one.
+// include/attn/version.hpp: tangled from chapters/90-equations.nw; edit that file, not this one.
 #pragma once
 #include <string_view>
 

@@ -30,6 +30,7 @@ inline std::string hex16(std::uint64_t h) {
   for (std::size_t k = 16; k-- > 0; h >>= 4) s[k] = "0123456789abcdef"[h & 15];
   return s;
 }
+
 // refuse a damaged file
 /// Throws std::invalid_argument, naming the file, unless text ends with its
 /// own checksum.
@@ -41,6 +42,7 @@ inline void require_checksum(std::string_view text, const std::string& name) {
   require(text.substr(at + 9, 16) == hex16(fnv1a(text.substr(0, at))),
           "load_weights: ", name, ": checksum does not match; damaged");
 }
+
 // write weights as text
 /// The weights as text, in the format of sec. multihead-file.
 /// Throws std::domain_error naming the field if a weight is not finite.
@@ -66,6 +68,7 @@ std::string weights_text(const MultiHead<S>& m) {
   }, m);
   return text + "checksum " + hex16(fnv1a(text)) + '\n';
 }
+
 // read weights from text
 /// Reads one token at a time and knows the line it is on.
 struct WeightsReader {
@@ -93,6 +96,7 @@ struct WeightsReader {
       fail("expected '" + std::string(wanted) + "', found '" +
            std::string(w) + "'");
   }
+
   // take the next number of the file
   template <class T, class... How>
   T number(How... how) {
@@ -110,14 +114,12 @@ struct WeightsReader {
     return n;
   }
 };
-// read weights from text
 /// The weights that text holds; `name` is for messages.  Throws
 /// std::invalid_argument, with file and line, if it is truncated or
 /// damaged, of another version or scalar, or contradicts itself.
 template <std::floating_point S>
 MultiHead<S> weights_from_text(std::string_view text,
                                const std::string& name) {
-// read weights from text
   WeightsReader in{text, name};
   in.expect("attn-weights");
   in.expect("1");
@@ -143,6 +145,7 @@ MultiHead<S> weights_from_text(std::string_view text,
   require_weights(("load_weights: " + name).c_str(), m);
   return m;
 }
+
 // save and load weights
 /// Writes the weights to a file; exact.  Throws std::domain_error for
 /// weights that are not finite, std::invalid_argument if it cannot write.
@@ -161,7 +164,6 @@ MultiHead<S> load_weights(const std::string& path) {
   const std::string text(std::istreambuf_iterator<char>(file), {});
   return weights_from_text<S>(text, path);
 }
-// save and load weights
 /// The same into m, whose shapes the file must have.
 /// Throws std::invalid_argument.
 template <std::floating_point S>
