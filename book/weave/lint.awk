@@ -1,9 +1,16 @@
 # lint.awk - reads noweb's markup of one or all chapters; complains on stdout.
 # -v book=1 adds the rules about headers, labels, figures and citations, which need
 # every chapter; -v figures: the drawings that there are; -v draft=1: only what no
-# compiler would survive is an error.
+# compiler would survive is an error; -v strict: the chapters (numbers) in which rules
+# that are new hold already, all if there are none.
 function complain(f, l, s) { print f ":" l ": " s; if (!draft || s ~ /^undefined|^root/) bad = 1 }
 function here(s) { complain(file, line, s) }
+# of chapters to which a new rule has not come yet, places are counted
+function fresh(place, s,   p) {
+  split(place, p, ":")
+  if (strict == "" || index(" " strict " ", " " substr(base(p[1]), 1, 2) " ")) complain(p[1], p[2], s)
+  else later++ }
+function base(c) { sub(/.*\//, "", c); return c }
 function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2], what) }
 
 BEGIN {
@@ -70,7 +77,7 @@ function code_line(s,   m) {
   if (match(s, /^#include "(attn\/[^"]*)"/, m))
     includes[chapter, chunk] = includes[chapter, chunk] SUBSEP m[1] SUBSEP file ":" line
   if (s ~ /NOSENTENCE/) nosentence() }
-function nosentence() { here("NOSENTENCE: the sentence that belongs here was never written") }
+function nosentence() { fresh(file ":" line, "NOSENTENCE: the sentence that belongs here was never written") }
 # ---- a line of prose ---------------------------------------------------------
 function doc(s,   m, t) {
   if (s ~ /NOSENTENCE/) nosentence()
@@ -135,6 +142,7 @@ END {
     if (!(fc in defined)) at_place(useline[fc], "undefined chunk <<" p[2] ">> " \
       "(two less-than signs in code are written @<<)") }
   if (book) whole_book()
+  if (book && count && later) print "later " later
   exit bad
 }
 # what users include is printed where it is derived, in volume one
@@ -148,17 +156,19 @@ function library(c, name, header,   n, u, i) {
   for (i = 2; i < n; i += 2) { arrows++; from[arrows] = c; to[arrows] = u[i]; drawn[arrows] = u[i + 1] }
   n = split(parts[c, name], u, SUBSEP)
   for (i = 2; i <= n; i++) library(c, u[i], header) }
-function number(c) { sub(/.*\//, "", c); return c + 0 }
+function number(c) { return base(c) + 0 }
 # a header may include the machinery (chapters 90 and above) and earlier chapters;
 # the machinery may include the machinery
 function order(   i, a, b) {
   for (i = 1; i <= arrows; i++) {
-    if (!(to[i] in of)) { if (to[i] != "attn/attn.hpp") at_place(drawn[i], "no chapter has " to[i]); continue }
+    if (!(to[i] in of)) {
+      if (to[i] != "attn/attn.hpp") at_place(drawn[i], "no chapter has " to[i])
+      continue }
     a = number(from[i]); b = number(of[to[i]])
     if (a >= 90 && b < 90)
-      at_place(drawn[i], "the machinery includes " to[i] " of " of[to[i]] ".nw; it has only itself")
+      fresh(drawn[i], "the machinery includes " to[i] " of " of[to[i]] ".nw; it has only itself")
     else if (b < 90 && b > a)
-      at_place(drawn[i], to[i] " comes later, in " of[to[i]] ".nw; " \
+      fresh(drawn[i], to[i] " comes later, in " of[to[i]] ".nw; " \
         "a header includes earlier chapters and the machinery") } }
 function whole_book(   c, l, i, n, f, key, t) {
   for (c in home) { n = split(home[c], f, " ")
