@@ -109,6 +109,7 @@ include book/programs.mk
 LEDGERS := $(TESTS:%=$O/results/tests/%.txt) $(EXTRA:%=$O/results/extra/%.txt)
 $(LEDGERS): $O/results/%.txt: $O/bin/%
 	$(call say,check,$*)
+	@rm -f $O/obj/$*.gcda
 	$Q$W/run-checks $< $@
 # A program in tests/ that reads files says so: // reads: tests/data.txt
 reads    = $(if $(READ),$(wildcard $(shell sed -n 's,^// reads: ,,p' tests/$1.cpp)))

@@ -82,7 +82,7 @@ function nosentence() { fresh(file ":" line, "NOSENTENCE: the sentence that belo
 function doc(s,   m, t) {
   if (s ~ /NOSENTENCE/) nosentence()
   if (s ~ /^[ ]*%/ || !index(s, "\\")) return
-  gsub(/\\%/, "", s); sub(/%.*/, "", s)
+  gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s)
   if (match(s, /\\(print(later|here)|(begin|end)\{back\})/))
     here(substr(s, RSTART, RLENGTH) " is no longer known: " gone[substr(s, RSTART + 1, RLENGTH - 1)])
   if (match(s, "\\\\begin\\{(" stamped ")\\}", m)) { env = m[1]; at = line; ok = 0 }
