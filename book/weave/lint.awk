@@ -1,15 +1,15 @@
 # lint.awk - reads noweb's markup of one or all chapters; complains on stdout.
 # -v book=1 adds the rules about headers, labels, figures and citations, which need
 # every chapter; -v figures: the drawings that there are; -v draft=1: only what no
-# compiler would survive is an error; -v strict: the chapters (numbers) in which rules
-# that are new hold already, all if there are none.
+# compiler would survive is an error; -v lenient: the chapters (numbers) to which
+# rules that are new have not come.
 function complain(f, l, s) { print f ":" l ": " s; if (!draft || s ~ /^undefined|^root/) bad = 1 }
 function here(s) { complain(file, line, s) }
 # of chapters to which a new rule has not come yet, places are counted
 function fresh(place, s,   p) {
   split(place, p, ":")
-  if (strict == "" || index(" " strict " ", " " substr(base(p[1]), 1, 2) " ")) complain(p[1], p[2], s)
-  else later++ }
+  if (index(" " lenient " ", " " substr(base(p[1]), 1, 2) " ")) later++
+  else complain(p[1], p[2], s) }
 function base(c) { sub(/.*\//, "", c); return c }
 function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2], what) }
 
