@@ -244,7 +244,7 @@ TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
 PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex \
          build/chapters.tex build/cover.tex build/cases.tex $(TABLES) $(FIGURES:%=build/fig/%.pdf)
 $(TABLES): build/%.tex: book/%.txt $(NW) $W/counterparts $W/counterparts.awk | build/tex
-	$Q$W/counterparts $< $(CHAPTERS:%=chapters/%.nw) > $@
+	$Q$W/counterparts $< $(NW) > $@
 
 ## book: everything verified, measured, drawn, typeset, in two volumes (default)
 .PHONY: book
