@@ -34,19 +34,26 @@ std::string complaint(F&& check) {
 }
 
 // run this program again for some cases
-std::string ledger_of(const std::string& cases) {
+struct Rerun {
+  std::string ledger, log;
+  int status;
+};
+Rerun rerun(const std::string& cases) {
   const auto file = std::filesystem::temp_directory_path() /
                     ("attn-ledger-" + std::to_string(getpid()));
-  const std::string program =
-      boost::unit_test::framework::master_test_suite().argv[0];
-  const std::string command = "ATTN_LEDGER='" + file.string() + "' '" +
-                              program + "' --run_test=" + cases +
-                              " >/dev/null 2>&1";
+  const std::string ledger = file.string(), log = ledger + ".log";
+  const std::string command =
+      "ATTN_LEDGER='" + ledger + "' '" +
+      boost::unit_test::framework::master_test_suite().argv[0] +
+      "' --run_test=" + cases + " >'" + log + "' 2>&1";
   const int status = std::system(command.c_str());
-  std::ifstream in(file);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  std::filesystem::remove(file);
-  return text + "status " + (status == 0 ? "0" : "1");
+  const auto take = [](const std::string& name) {
+    std::ifstream in(name);
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    std::filesystem::remove(name);
+    return text;
+  };
+  return {take(ledger), take(log), status};
 }
 
 BOOST_AUTO_TEST_SUITE(checking)
@@ -143,23 +150,40 @@ BOOST_AUTO_TEST_CASE(throws) {
   throw std::runtime_error("planted");
 }
 BOOST_AUTO_TEST_CASE(crashes) { std::_Exit(3); }
+BOOST_AUTO_TEST_CASE(repeats) {
+  for (int i = 0; i < 10; ++i) verify(5, 4);
+}
 BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_CASE(observer_tells_failures_from_crashes) {
-  const std::string failed = ledger_of(
-      "checking/planted/passes,exceeds,throws");
+  const Rerun failed = rerun("checking/planted/passes,exceeds,throws");
   const auto has = [&](const std::string& words) {
-    return failed.find(words) != std::string::npos;
+    return failed.ledger.find(words) != std::string::npos;
   };
   const std::string at = std::string("\t") + __FILE__ + ":";
-  BOOST_TEST(has("case\tchecking/planted/passes\tpassed" + at), failed);
+  BOOST_TEST(has("case\tchecking/planted/passes\tpassed" + at),
+             failed.ledger);
   BOOST_TEST(has("case\tchecking/planted/exceeds\tfailed" + at));
   BOOST_TEST(has("case\tchecking/planted/throws\tfailed" + at));
-  BOOST_TEST(has("verify\tchecking/planted/exceeds\tbound\t1\t3\t2\n"));
+  BOOST_TEST(
+      has("verify\tchecking/planted/exceeds\tbound\t1\t3\t2\t1.5\n"));
   BOOST_TEST(has("fact\tchecking/planted/passes/answer\t42\n"));
-  BOOST_TEST(has("\nend\nstatus 1"));
-  const std::string crashed = ledger_of("checking/planted/crashes");
-  BOOST_TEST(crashed.find("end") == std::string::npos, crashed);
-  BOOST_TEST(crashed.find("status 1") != std::string::npos);
+  BOOST_TEST((has("\nend\n") && failed.status != 0));
+  const Rerun crashed = rerun("checking/planted/crashes");
+  BOOST_TEST(crashed.ledger.find("end") == std::string::npos);
+  BOOST_TEST(crashed.status != 0);
+}
+BOOST_AUTO_TEST_CASE(three_failures_are_told_and_the_rest_counted) {
+  const Rerun repeated = rerun("checking/planted/repeats");
+  const std::string words = "error 5 exceeds bound 4";
+  int told = 0;
+  for (std::size_t at = 0;
+       (at = repeated.log.find(words, at)) != std::string::npos; ++at)
+    ++told;
+  BOOST_TEST(told == 3, repeated.log);
+  BOOST_TEST(repeated.log.find("planted/repeats\": 7 more failures") !=
+             std::string::npos);
+  BOOST_TEST(repeated.ledger.find("\tbound\t10\t5\t4\t1.25\n") !=
+             std::string::npos);
 }
 
 // check the arithmetic of quad

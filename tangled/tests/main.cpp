@@ -3,6 +3,7 @@
 #include "verify.hpp"
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 namespace test = boost::unit_test;
 
 // observe each case and write the ledger
@@ -30,9 +31,14 @@ struct Observer : test::test_observer {
       const attn::Tally& t = attn::record().tally[k];
       if (t.instances > 0)
         out << "verify\t" << name << '\t' << kind[k] << '\t'
-            << t.instances << '\t' << t.error << '\t' << t.bound << '\n';
+            << t.instances << '\t' << t.error << '\t' << t.bound
+            << '\t' << t.ratio << '\n';
     }
     out << attn::record().facts.str() << std::flush;
+    if (const long more = attn::record().failures - 3; more > 0)
+      std::cout << unit.p_file_name << '(' << unit.p_line_num
+                << "): error: in \"" << name << "\": " << more
+                << " more failures\n" << std::flush;
   }
   void test_aborted() override { aborted = true; }
   void test_finish() override {
