@@ -1,4 +1,4 @@
-// tests/main.cpp: tangled from chapters/91-checking-checks.nw; edit that file, not this one.
+// tests/main.cpp: tangled from chapters/91-checking.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <cstdlib>
@@ -26,6 +26,8 @@ struct Observer : test::test_observer {
     out << "case\t" << name << '\t' << (passed ? "passed" : "failed")
         << '\t' << unit.p_file_name << ':' << unit.p_line_num << '\t'
         << double(microseconds) * 1e-6 << '\n';
+
+    // write the worst of each kind and the facts
     const char* kind[] = {"bound", "exact", "refuted"};
     for (std::size_t k = 0; k < 3; ++k) {
       const attn::Tally& t = attn::record().tally[k];
@@ -35,6 +37,8 @@ struct Observer : test::test_observer {
             << '\t' << t.ratio << '\n';
     }
     out << attn::record().facts.str() << std::flush;
+
+    // say how many failures were not told
     if (const long more = attn::record().failures - 3; more > 0)
       std::cout << unit.p_file_name << '(' << unit.p_line_num
                 << "): error: in \"" << name << "\": " << more
@@ -45,6 +49,8 @@ struct Observer : test::test_observer {
     if (!aborted) out << "end" << std::endl;
   }
 };
+
+// start the observer and the checks
 static Observer observer;
 
 static bool begin() {

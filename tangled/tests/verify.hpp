@@ -37,6 +37,8 @@ inline Record& record() {
 inline void judge(bool good, const std::string& complaint,
                   std::source_location at) {
   namespace test = boost::unit_test;
+
+  // inside a property, throw the failure
   if (!good && record().falsifying)
     throw rc::detail::CaseResult(
         rc::detail::CaseResult::Type::Failure,
@@ -57,6 +59,7 @@ inline void measure(Kind kind, bool good, double error, double bound,
                     std::source_location at) {
   std::string complaint;
   if (!good) {
+    // complain of error, bound and ratio
     std::ostringstream text;
     text << "error " << error
          << (kind == Kind::refuted ? " below " : " exceeds bound ")
@@ -99,7 +102,6 @@ double distance(const X& x, const Y& y) {
 inline double worse(double a, double b) {
   return std::isnan(a) || b <= a ? a : b;
 }
-
 template <class X, class Y>
 double distance(const Eigen::MatrixBase<X>& x,
                 const Eigen::MatrixBase<Y>& y) {
@@ -113,7 +115,6 @@ double distance(const Eigen::MatrixBase<X>& x,
       worst = worse(worst, distance(a(i, j), b(i, j)));
   return worst;
 }
-
 /// The distance of a matrix from zero.
 template <class X> double largest(const Eigen::MatrixBase<X>& x) {
   return distance(x, Matrix<double>::Zero(x.rows(), x.cols()));
@@ -133,6 +134,8 @@ void verify(const Eigen::MatrixBase<C>& computed,
                  shape(truth) + ", bound " + shape(bound), at);
   Index I = 0, J = 0;
   double error = 0, allowed = 0, worst = -1;
+
+  // find the entry with the largest ratio
   for (Index i = 0; i < computed.rows(); ++i)
     for (Index j = 0; j < computed.cols(); ++j) {
       const double e = distance(computed(i, j), truth(i, j));
@@ -189,7 +192,6 @@ bool same(const Eigen::MatrixBase<A>& x, const Eigen::MatrixBase<B>& y) {
 }
 template <class A>
 bool empty(const Eigen::MatrixBase<A>& x) { return x.size() == 0; }
-
 template <class T>
   requires requires(T t) { t.dim; t.values; }
 bool same(const T& x, const T& y) {
