@@ -263,6 +263,35 @@ BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
   BOOST_CHECK_EXCEPTION(uniform<double>(1, -5, 9), std::invalid_argument,
                         says("uniform: extents 1x-5"));
 }
+BOOST_AUTO_TEST_CASE(names_have_streams) {
+  static_assert(detail::hashed("a") == 0xaf63dc4c8601ec8c);
+  static_assert(detail::hashed("foobar") == 0x85944171f73967e8);
+  std::mt19937_64 plain(7), named(0xbbdf76f73e790d21);
+  const auto first = [](std::mt19937_64& bits) {
+    return 2 * (double(bits() >> 11) * 0x1p-53) - 1;
+  };
+  BOOST_TEST(uniform<double>(1, 1, 7)(0) == first(plain));
+  BOOST_TEST(uniform<double>(1, 1, 7, "Q")(0) == first(named));
+  BOOST_TEST(uniform<double>(1, 1, 7, "K")(0) == -0x1.4956d4fa2c030p-1);
+  BOOST_TEST((permutation(9, 7, "Q") != permutation(9, 7, "K")));
+  BOOST_TEST((permutation(9, 7, "Q") == permutation(9, 7, "Q")));
+}
+BOOST_AUTO_TEST_CASE(streams_are_uncorrelated) {
+  const Index n = 100000;
+  const auto correlation = [](const auto& x, const auto& y) {
+    return std::abs(x.dot(y) / (x.norm() * y.norm()));
+  };
+  for (const std::uint64_t seed : {0, 1, 2}) {
+    const Vector<double> q = gaussian<double>(n, 1, seed, "Q");
+    BOOST_TEST((q == gaussian<double>(n, 1, seed, "Q").col(0)));
+    const double five = 5 / std::sqrt(double(n));
+    for (const Vector<double>& k :
+         {Vector<double>(gaussian<double>(n, 1, seed, "K")),
+          Vector<double>(gaussian<double>(n, 1, seed + 1, "Q")),
+          Vector<double>(gaussian<double>(n, 1, seed))})
+      verify(correlation(q, k), five);
+  }
+}
 BOOST_AUTO_TEST_CASE(permutations_are_equally_likely) {
   std::map<std::vector<Index>, double> count;
   for (std::uint64_t seed = 0; seed < 6000; ++seed)
