@@ -302,6 +302,28 @@ consteval void report() {
       "eq: index is a label in one place and not in another");
 }
 
+// see an argument as a tensor
+template <class X>
+concept Slotted = requires(const X& x) {
+  typename X::scalar;
+  X::height;
+  x.stride();
+};
+template <class D>
+D eigen_type(const Eigen::MatrixBase<D>*);
+template <class X>
+decltype(auto) as_tensor(const X& x) {
+  if constexpr (Slotted<X>) return (x);
+  else if constexpr (requires { { x.tensor() } -> Slotted; })
+    return x.tensor();
+  else if constexpr (requires { eigen_type(&x); }) {
+    if constexpr (Viewable<X, 1>) return view<up>(x);
+    else if constexpr (Viewable<X, 2>) return view<up, up>(x);
+  }
+}
+template <class X>
+using Seen = std::remove_cvref_t<decltype(as_tensor(std::declval<X>()))>;
+
 // compare the factors with the arguments
 constexpr const Factor& nth_factor(const Equation& e, std::size_t k) {
   std::size_t t = 0;
@@ -322,7 +344,9 @@ consteval void report_argument() {
       "eq: an argument has not as many slots as its factor");
   if constexpr (f.rank == X::rank)
     static_assert(same_heights<X>(f),
-        "eq: an argument has a slot at another height than its factor");
+        "eq: an argument has a slot at another height than its factor; "
+        "a bare matrix is rows of vectors, up and up, and a bare vector "
+        "up: for other heights say view<up, dn>(m)");
   static_assert(
       std::is_same_v<typename X::scalar, typename First::scalar>,
       "eq: all arguments must have the same scalar type");
@@ -668,22 +692,30 @@ void run(std::index_sequence<k...>, R& out, const X&... x) {
 }  // namespace detail
 
 // evaluate an equation
-/// The left side of a tensor equation written in LaTeX, one argument
-/// (Tensor or TensorView) per factor in order of appearance.
+/// The left side of a tensor equation written in LaTeX, one argument per
+/// factor in order of appearance: a Tensor or TensorView; a matrix (rows
+/// of vectors: up, up) or vector (up); a Metric (dn, dn).
 /// Throws std::invalid_argument if an index has two extents.
-/// Source: grammar and rules of ch. notation.
+/// Source: grammar and rules of ch. equations.
 template <Text T, class... X>
 auto eq(const X&... x) {
+  // refuse a wrong equation or a wrong number of arguments
   constexpr const detail::Equation& e = detail::parsed<T>;
+  constexpr bool right = e.fault == detail::Fault::none;
+  constexpr bool tensors = (detail::Slotted<detail::Seen<X>> && ...);
+  constexpr bool ready = right && tensors && e.arguments == sizeof...(X);
   detail::report<e.fault, e.letter>();
-  static_assert(e.fault != detail::Fault::none ||
-                    e.arguments == sizeof...(X),
+  static_assert(!right || e.arguments == sizeof...(X),
                 "eq: there must be as many arguments as factors");
-  if constexpr (e.fault == detail::Fault::none &&
-                e.arguments == sizeof...(X)) {
-    using S = typename detail::First<X...>::scalar;
+  static_assert(tensors,
+      "eq: an argument is no tensor; it has to be a Tensor, a view, a "
+      "Metric, or a matrix or vector that lies in memory: evaluate an "
+      "Eigen expression first, and give a number x as Tensor<S>(x)");
+  if constexpr (ready) {
+    using S = typename detail::Seen<detail::First<X...>>::scalar;
     typename detail::Left<S, T>::type out;
-    detail::run<T>(std::index_sequence_for<X...>{}, out, x...);
+    detail::run<T>(std::index_sequence_for<X...>{}, out,
+                   detail::as_tensor(x)...);
     return out;
   }
 }
@@ -695,7 +727,8 @@ template <Text T, class R, class... X>
 void eq_into(R& out, const X&... x) {
   static_assert(std::is_same_v<decltype(eq<T>(x...)), R>,
                 "eq_into: the result has other slots than the left side");
-  detail::run<T>(std::index_sequence_for<X...>{}, out, x...);
+  detail::run<T>(std::index_sequence_for<X...>{}, out,
+                 detail::as_tensor(x)...);
 }
 
 // count and explain
