@@ -63,9 +63,9 @@ LIBS_bench    := -lbenchmark_main -lbenchmark -lpthread -ldl -Wl,--as-needed \
 W             := book/weave
 
 # A chapter is NN-name.nw and, if there is one, NN-name-checks.nw, for volume two.
-NW       := $(sort $(wildcard chapters/[0-9]*.nw))
-CHAPTERS := $(patsubst chapters/%.nw,%,$(filter-out %-checks.nw,$(NW)))
-of        = chapters/$1.nw $(filter chapters/$1-checks.nw,$(NW))
+CHAPTERS := $(patsubst chapters/%.nw,%,$(sort $(filter-out %-checks.nw,$(wildcard chapters/[0-9]*.nw))))
+of        = chapters/$1.nw $(wildcard chapters/$1-checks.nw)
+NW       := $(foreach c,$(CHAPTERS),$(call of,$c))
 
 # One quiet line a step, with the time since make began; V=1 shows commands.
 START := $(shell echo $$EPOCHSECONDS)
@@ -204,17 +204,16 @@ build/results.stamp: $(VERIFIED) build/machine.txt $(BENCHJSON) $(MEASURED) $W/r
 build/results.tex: build/results.stamp ;
 
 # ------------------------------------------------------------------- weave --
-N   := /usr/lib/noweb
-TEX := $(CHAPTERS:%=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) $(CHAPTERS:%=build/tex/checks-%.tex) build/tex/indexes.tex
+TEX := $(NW:chapters/%.nw=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) build/tex/indexes.tex
 build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) | build/tex
-	$(call say,weave,$(words $(NW)) chapters)
+	$(call say,weave,$(words $(CHAPTERS)) chapters)
 	$Q$W/weave build/tex $(NW)
 	@touch $@
 # (beside it, on another core, what only the whole book can tell)
 $(LINTED): $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/lint $W/lint.awk book/refs.bib $(wildcard book/*.tex)
 	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
 	@touch $@
-$(TEX) build/chapters.tex: build/weave.stamp ;
+$(TEX) build/chapters.tex build/cover.tex build/cases.tex: build/weave.stamp ;
 build/tex/reference.tex: build/weave.stamp $W/api.awk $W/reference.awk $(SRC_H)
 	$Qgawk -v list=1 -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H)) > build/reference.txt
 	$Qgawk -f $W/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > $@
@@ -240,36 +239,41 @@ export max_print_line := 10000
 # The date in the PDF is the commit's, so that it depends on nothing but its source.
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2> /dev/null || date +%s)
 export FORCE_SOURCE_DATE := 1
-PDF   := $(if $(DRAFT),book/attention-draft.pdf,book/attention.pdf)
+PDF   := $(patsubst %,book/%$(if $(DRAFT),-draft).pdf,attention companion)
 TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
-PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex build/chapters.tex build/cover.tex $(TABLES) \
-         $(FIGURES:%=build/fig/%.pdf)
-build/cover.tex: build/weave.stamp ;
+PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex \
+         build/chapters.tex build/cover.tex build/cases.tex $(TABLES) $(FIGURES:%=build/fig/%.pdf)
 $(TABLES): build/%.tex: book/%.txt $(NW) $W/counterparts $W/counterparts.awk | build/tex
-	$Q$W/counterparts $< $(NW) > $@
+	$Q$W/counterparts $< $(CHAPTERS:%=chapters/%.nw) > $@
 
-## book: everything verified, measured, drawn, typeset (default)
+## book: everything verified, measured, drawn, typeset, in two volumes (default)
 .PHONY: book
 book: $(PDF)
 	@$W/summary $(PDF)
-$(PDF): $(PARTS) build/results.tex $(VERIFIED) $(LINTED) $W/typeset
-	$(call say,latex,$@)
-	$Q$W/typeset $@ $(if $(DRAFT),draft)
+.PRECIOUS: $(PDF)
+$(PDF) &: $(PARTS) build/results.tex $(VERIFIED) $(LINTED) $W/typeset
+	$(call say,latex,$(PDF))
+	$Q$W/typeset $(if $(DRAFT),draft)
+	@touch $(PDF)
 
 ## reproducible: typeset again from nothing and compare, byte for byte
 .PHONY: reproducible
 reproducible: $(PDF)
 	$(call say,latex,again)
-	$Qrm -f build/book.* build/tex/*.aux
-	$Q$W/typeset build/again.pdf
-	$Qcmp build/again.pdf $(PDF)
-	$(call made,the same $$(stat -c %s $(PDF)) bytes again)
+	$Q$W/typeset --again
+	$Qfor v in attention companion; do cmp build/again/$$v/$$v.pdf book/$$v.pdf; done
+	$(call made,the same $$(cat $(PDF) | wc -c) bytes again)
 
 ## preview CH=04: one chapter in seconds (numbers of the last full build)
 .PHONY: preview
-preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex $(FIGURES:%=build/fig/%.pdf)
+preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex $(FIGURES:%=build/fig/%.pdf)
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
-	$Q$W/typeset --preview $(CH) $(if $(DRAFT),draft)
+	$Q$W/typeset --preview $(CH)
+
+## shape: how the chapters are made: library in volume one, prose per code, lengths of chunks
+.PHONY: shape
+shape: $(NW)
+	$Q/usr/lib/noweb/markup $(NW) | gawk -v pages=<($W/pages build/attention) -f $W/shape.awk
 
 ## watch: rebuild whenever a chapter, figure or style is saved
 .PHONY: watch
@@ -308,7 +312,7 @@ check: lint fresh build/machine.txt $(APART) build/results.stamp
 	$Qgawk -f $W/report.awk $(LEDGERS) $(APART)
 ## lint: chunks, statements, doc comments, labels, citations
 lint: $(CHAPTERS:%=build/tangle/%.stamp) $(TABLES) build/tex/reference.tex
-	$(call say,lint,$(words $(NW)) chapters)
+	$(call say,lint,$(words $(CHAPTERS)) chapters)
 	$Q$W/lint --book $(NW)
 	$Qgawk -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H))
 	$Qgawk -v lint=1 -f $W/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > /dev/null
@@ -382,7 +386,7 @@ chapter:
 	@$W/new-chapter $(NAME)
 ## clean: remove build/ and the PDF
 clean:
-	rm -rf build book/attention.pdf book/attention-draft.pdf
+	rm -rf build book/{attention,companion}{,-draft}.pdf
 ## help: this list
 help:
 	@echo 'Attention as a Bilinear Form: make ...'

@@ -29,7 +29,7 @@ function said(s, source,   m, out, kind) {         # the comment, its references
       out = out m[1] "\\ref{" kind ":" m[2] "}"; s = substr(s, RLENGTH + 1) } }
   return out tex(s) }
 FILENAME ~ /\.tex$/ {
-  if (FNR == 1) { nw = FILENAME; sub(/.*\//, "", nw); sub(/^(answers|checks)-/, "", nw); sub(/tex$/, "nw", nw); nw = "chapters/" nw }
+  if (FNR == 1) { nw = FILENAME; sub(/.*\//, "", nw); sub(/^answers-/, "", nw); sub(/tex$/, "nw", nw); nw = "chapters/" nw }
   if (match($0, /\\sublabel\{([^}]*)\}/, m)) chunk[nw, FNR] = m[1]
   for (s = $0; match(s, /\\(label|codeequation)\{([^}]*)\}/, m); s = substr(s, RSTART + RLENGTH)) label[m[2]] = 1
   for (s = $0; match(s, /\{[^{}]*\\label\{([^}]*)\}/, m); s = substr(s, RSTART + RLENGTH)) label[m[1]] = 1
