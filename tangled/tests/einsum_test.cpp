@@ -893,12 +893,12 @@ constexpr bool parity() {
     for (const auto& s : f) b += s.height == up ? 1 : -1;
     return b;
   };
-  const auto& e = detail::parsed<T>;
+  constexpr auto& e = detail::parsed<T>;
   for (const auto& t : e) {
     std::size_t r = 0;
     int b = balance(e.left);
     for (const auto& f : t) r += f.rank, b -= balance(f);
-    if (r < e.left.rank || (r - e.left.rank) % 2 || b != 0) return false;
+    if ((r - e.left.rank) % 2 != 0 || b != 0) return false;
   }
   return true;
 }
