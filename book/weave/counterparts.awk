@@ -6,7 +6,7 @@ FNR == 1 { n++; if (n > 1 && FILENAME !~ /\.nw$/) { tabled = 1
   print "\\begin{longtable}{@{}>{\\raggedright\\arraybackslash}p{120pt}>{\\raggedright\\arraybackslash}p{148pt}" \
         "c>{\\raggedright\\arraybackslash}p{132pt}@{}}" } }
 n == 1 { if (!($1 in chapter)) chapter[$1] = $2; next }
-!tabled { if (FNR == 1) label = ""
+!tabled { if (FNR == 1 && FILENAME !~ /-checks\.nw$/) label = ""   # the checks follow their chapter
   if (match($0, /^\\chapter\{.*\}\\label\{(.*)\}/, m)) label = m[1]
   if ($0 ~ /eq<|bookfig/) { text[++lines] = $0; from[lines] = label }
   next }

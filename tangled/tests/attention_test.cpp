@@ -384,6 +384,17 @@ void forward_error(std::uint64_t seed) {
   verify(A, truth.A, b.A);
   verify(O, truth.O, b.O);
 }
+template <class S>
+void forward_error(std::uint64_t seed) {
+  const auto x = draw_layer<S>(seed);
+  const auto [O, A, scores, logZ] = attention(x.Q, x.K, x.V);
+  const auto truth =
+      attention(lift<quad>(x.Q), lift<quad>(x.K), lift<quad>(x.V));
+  const AttentionBound b = bound_of(x);
+  verify(scores, truth.S, b.S);
+  verify(A, truth.A, b.A);
+  verify(O, truth.O, b.O);
+}
 BOOST_AUTO_TEST_CASE(forward_error_in_double) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed)
     forward_error<double>(seed);
@@ -503,14 +514,35 @@ BOOST_AUTO_TEST_CASE(erratum_33) {
 }
 
 // check the answers on attention
+BOOST_AUTO_TEST_CASE(answer_two_tokens) {
+  const Matrix<double> X = gaussian<double>(2, 3, 1, "tokens");
+  const Bilinear<double> B{gaussian<double>(3, 3, 1, "form")};
+  const auto [A, logZ] = weigh(scores(X, X, B));
+  const Vector<double> x = X.row(0).transpose(), y = X.row(1).transpose();
+  const double theory =
+      std::exp(-2 * inner(y, x, antisymmetric_part(B)) + logZ(1) - logZ(0));
+  // a few dozen roundings of numbers of order one: heuristic
+  verify(std::abs(A(0, 1) / A(1, 0) / theory - 1), 200 * 0x1p-53);
+}
 BOOST_AUTO_TEST_CASE(answer_orthonormal_basis) {
   const auto g = metrics<quad>(5, 3).back();
   const Matrix<quad> L = cholesky(g.dense());
-  const Matrix<quad> Q = gaussian<quad>(4, 5, 1), K = gaussian<quad>(6, 5, 2);
-  const Matrix<quad> V = gaussian<quad>(6, 2, 3);
+  const Matrix<quad> Q = gaussian<quad>(4, 5, 1, "Q");
+  const Matrix<quad> K = gaussian<quad>(6, 5, 1, "K");
+  const Matrix<quad> V = gaussian<quad>(6, 2, 1, "V");
   const auto one = Metric<quad>::identity(5);
-  verify(to_double((attention(Q, K, V, g).O -
-                    attention(Q * L, K * L, V, one).O).norm()), 1e-31);
+  verify(distance(attention(Q, K, V, g).O,
+                  attention(Q * L, K * L, V, one).O), agreement);
+}
+BOOST_AUTO_TEST_CASE(answer_units) {
+  Matrix<quad> Q = gaussian<quad>(4, 3, 1, "Q");
+  Matrix<quad> K = gaussian<quad>(5, 3, 1, "K");
+  const Matrix<quad> before = scores(Q, K, Metric<quad>::identity(3));
+  Q.col(0) *= quad(1000);
+  K.col(0) *= quad(1000);
+  const auto g = Metric<quad>::diagonal(
+      Vector<quad>{{quad(1) / quad(1000000), quad(1), quad(1)}});
+  verify(distance(scores(Q, K, g), before), agreement);
 }
 BOOST_AUTO_TEST_CASE(answer_laplace_scores) {
   const auto scores_of = [](double b, Index n) {
@@ -530,7 +562,8 @@ BOOST_AUTO_TEST_CASE(answer_lipschitz_in_query) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const auto x = draw_layer<double>(seed);
     const Index d = x.Q.cols();
-    const Matrix<double> p = x.Q.row(0), q = p + gaussian<double>(1, d, seed);
+    const Matrix<double> p = x.Q.row(0);
+    const Matrix<double> q = p + gaussian<double>(1, d, seed, "step");
     const double step = range(scores(q - p, x.K).row(0).eval());
     const Matrix<double> move =
         attention(q, x.K, x.V).O - attention(p, x.K, x.V).O;

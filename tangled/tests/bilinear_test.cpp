@@ -16,6 +16,17 @@ BOOST_AUTO_TEST_SUITE(bilinear)
 BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 8);
+    const Basis<Fp> b(gaussian<Fp>(d, d, seed, "P"));
+    const Tensor<Fp, dn> u(gaussian<Fp>(d, 1, seed, "u").col(0));
+    const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed, "v").col(0));
+    const Fp before = eq<"s = u_a v^a">(u, v);  // eq:pairing
+    const Fp after = eq<"s = u_a v^a">(b.covector(u), b.vector(v));
+    verify_exact(before, after, d + 2);
+  }
+}
+BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index d = Index(1 + seed % 8);
     const Basis<Fp> b(gaussian<Fp>(d, d, seed));
     const Tensor<Fp, dn> u(gaussian<Fp>(d, 1, seed + 100).col(0));
     const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed + 200).col(0));
@@ -438,11 +449,31 @@ BOOST_AUTO_TEST_CASE(erratum_04) {
 
 // check the answers on forms
 BOOST_AUTO_TEST_CASE(answer_scaled_metric) {
-  const auto g = Metric<quad>::scaled(3, quad(2)),
-             h = Metric<quad>::scaled(3, quad(8));
-  const Vector<quad> u = gaussian<quad>(3, 1, 1), v = gaussian<quad>(3, 1, 2);
-  verify(to_double(abs(angle(u, v, g) - angle(u, v, h))), 1e-32);
-  verify(to_double(abs(norm(u, h) - 2 * norm(u, g))), 1e-32);
+  const auto g = Metric<double>::scaled(3, 2), h = Metric<double>::scaled(3, 8);
+  const Vector<double> u = gaussian<double>(3, 1, 1, "u");
+  const Vector<double> v = gaussian<double>(3, 1, 1, "v");
+  verify(std::abs(angle(u, v, g) - angle(u, v, h)), 0);
+  verify(std::abs(norm(u, h) - 2 * norm(u, g)), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_odd_dimension) {
+  for (const Index d : {1, 3, 5, 7}) {
+    const Bilinear<Fp> B{gaussian<Fp>(d, d, 1)};
+    const Matrix<Fp> W = antisymmetric_part(B).M;
+    Fp sum(0);  // Leibniz's formula: no pivots to divide by
+    std::vector<Index> p(static_cast<std::size_t>(d));
+    std::iota(p.begin(), p.end(), Index(0));
+    do {
+      Fp term(1);
+      for (Index a = 0; a < d; ++a) {
+        const Index pa = p[std::size_t(a)];
+        term *= W(a, pa);
+        for (Index b = 0; b < a; ++b)
+          if (p[std::size_t(b)] > pa) term = Fp(0) - term;
+      }
+      sum += term;
+    } while (std::ranges::next_permutation(p).found);
+    verify_exact(sum, Fp(0), d);
+  }
 }
 BOOST_AUTO_TEST_CASE(answer_dimension_of_pullbacks) {
   for (const auto& [r, d] : {std::pair{1, 4}, {2, 4}, {3, 5}, {4, 4}}) {
@@ -456,18 +487,71 @@ BOOST_AUTO_TEST_CASE(answer_dimension_of_pullbacks) {
     }
     const Index rank = Eigen::FullPivLU<Matrix<double>>(J).rank();
     verify(std::abs(double(rank - (r * d - r * (r - 1) / 2))), 0);
-    const Matrix<quad> w = lift<quad>(W);
-    const Matrix<quad> kernel = w.fullPivLu().kernel();
-    if (r < d) verify(to_double((w * kernel).norm()), 1e-30);
+    const Matrix<quad> w = lift<quad>(W), kernel = w.fullPivLu().kernel();
+    if (r < d) verify(largest(w * kernel), agreement);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_count_of_forms) {
+  for (const auto& [D, d] : {std::pair{4, 1}, {5, 2}, {4, 3}, {3, 3}}) {
+    const Matrix<double> U = gaussian<double>(D, d, 1, "U");
+    const Matrix<double> V = gaussian<double>(D, d, 1, "V");
+    Matrix<double> J(2 * D * d, D * D);  // d(U V^T) for each entry
+    for (Index k = 0; k < D * d; ++k) {
+      Matrix<double> e = Matrix<double>::Zero(D, d);
+      e(k / d, k % d) = 1;
+      const Matrix<double> left = e * V.transpose(), right = U * e.transpose();
+      J.row(k) = left.reshaped<Eigen::RowMajor>().transpose();
+      J.row(D * d + k) = right.reshaped<Eigen::RowMajor>().transpose();
+    }
+    const Index rank = Eigen::FullPivLU<Matrix<double>>(J).rank();
+    verify(std::abs(double(rank - (2 * D * d - d * d))), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(answer_polarisation) {
-  const Matrix<Fp> M = gaussian<Fp>(4, 4, 1), Mt = M.transpose();
-  const Vector<Fp> u = gaussian<Fp>(4, 1, 2), v = gaussian<Fp>(4, 1, 3);
+  const Matrix<Fp> M = gaussian<Fp>(4, 4, 1, "M"), Mt = M.transpose();
+  const Vector<Fp> u = gaussian<Fp>(4, 1, 1, "u");
+  const Vector<Fp> v = gaussian<Fp>(4, 1, 1, "v");
   const auto q = [&](const Vector<Fp>& x) {
     return inner<Bilinear<Fp>>(x, x, {M});
   };
   verify_exact(q(u) + q(v) - q(u - v), inner<Bilinear<Fp>>(u, v, {M + Mt}), 3);
+}
+BOOST_AUTO_TEST_CASE(answer_wide_heads) {
+  const std::uint64_t draws = 2000;
+  const auto positive = [](Index D, Index d, std::uint64_t seed) {
+    const HeadForm<double> h{gaussian<double>(D, d, seed, "W_Q"),
+                             gaussian<double>(D, d, seed, "W_K")};
+    return signature(h.dense()).positive;
+  };
+  int two = 0, even = 0, three = 0;
+  for (std::uint64_t seed = 1; seed <= draws; ++seed) {
+    two += positive(3, 2, seed) == 2;
+    even += positive(4, 3, seed) == 2;
+    three += positive(4, 3, seed) == 3;
+  }
+  const double n = double(draws), error = 4 * std::sqrt(0.25 / n);
+  verify(std::abs(two / n - 0.5), error);
+  verify(std::abs(three / n - (1 - even / n) / 2), error);
+  fact("even", even / n, 2);
+}
+BOOST_AUTO_TEST_CASE(answer_balanced_gauge) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Matrix<double> U = gaussian<double>(6, 3, seed, "U");
+    const Matrix<double> V = gaussian<double>(6, 3, seed, "V");
+    const Matrix<double> M = U * V.transpose();
+    const Eigen::JacobiSVD<Eigen::MatrixXd> svd(
+        M, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const Vector<double> s = svd.singularValues().head(3);
+    const Matrix<double> root = s.cwiseSqrt().asDiagonal();
+    const Matrix<double> X = svd.matrixU().leftCols(3) * root;
+    const Matrix<double> Y = svd.matrixV().leftCols(3) * root;
+    const double least = (X.squaredNorm() + Y.squaredNorm()) / 2;
+    const double tolerance = 1000 * 0x1p-53 * s.sum();  // heuristic
+    verify(largest(X * Y.transpose() - M), tolerance);
+    verify(largest(X.transpose() * X - Y.transpose() * Y), tolerance);
+    verify(std::abs(least - s.sum()), tolerance);
+    refute((U.squaredNorm() + V.squaredNorm()) / 2 - least, tolerance);
+  }
 }
 struct OnesMetric {
   using scalar = quad;
@@ -488,9 +572,11 @@ BOOST_AUTO_TEST_CASE(answer_ones_metric) {
   static_assert(Form<OnesMetric>);
   const OnesMetric g{6, quad(-0.1)};
   const Matrix<quad> v = gaussian<quad>(2, 6, 1);
-  verify(to_double((g.raise(g.lower(v)) - v).norm()), 1e-32);
+  verify(distance(g.raise(g.lower(v)), v), agreement);
   const Matrix<quad> one = Matrix<quad>::Identity(6, 6);
   BOOST_TEST(diagnose<quad>(g.lower(one)).positive());
-  BOOST_TEST(!diagnose<quad>(OnesMetric{6, quad(-0.2)}.lower(one)).positive());
+  const Matrix<quad> h = OnesMetric{6, quad(-0.2)}.lower(one);
+  BOOST_TEST(!diagnose<quad>(h).positive());
+  verify(signature(Bilinear<quad>{h}) == Signature{5, 1, 0} ? 0 : 1, 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

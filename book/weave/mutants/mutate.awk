@@ -3,6 +3,7 @@
 # counted from the M-th.
 # Standard output: a line for each mutant, number, header, chapter:line, kind, C++
 # as it is and as it becomes, and 1 if it stands in a constexpr function.
+# `compiled' lists headers whose constant functions the compiler alone runs.
 # Lines of `drop' (chapter:line) are left alone: there a mark does not compile.
 function masked(s,   r, i, c, q) {                # strings and comments blanked
   r = ""
@@ -20,7 +21,7 @@ function masked(s,   r, i, c, q) {                # strings and comments blanked
 }
 # A mutant of the given kind: from `at', `len' characters become `text' (K: its number).
 function mutant(kind, at, len, text, becomes,   k) {
-  if (constant && header ~ /einsum/) return   # read by the compiler alone
+  if (constant && by_compiler) return
   if (((++places[kind]) + length(kind) + from) % every || where in dropped) return
   k = ++count; gsub(/K/, k, text)
   if (len > 0) { cut[at] = len; ins[at] = ins[at] text }
@@ -86,7 +87,7 @@ function statement(   p) {
       m !~ /^ *[a-z][A-Za-z_0-9.]*\([^{}]*\); *$/ && m !~ /^ *(continue|break); *$/) return 0
   if (m ~ /^ *(return|const|auto|using|else|do|case|if|for|while|friend|static|require|require_domain|template)\>/) return 0
   if (m ~ /^ *[A-Za-z_][A-Za-z_0-9]* [A-Za-z_]/ || before !~ /[;{})]$/) return 0
-  if (constant && header ~ /einsum/) return 0
+  if (constant && by_compiler) return 0
   if (((++places["statement"]) + 9 + from) % every || where in dropped) return 0
   k = ++count
   match(m, /^ */); p = RLENGTH + 1
@@ -101,6 +102,7 @@ BEGIN {
   if (drop != "") while ((getline d < drop) > 0) dropped[d]
 }
 FNR == 1 { header = FILENAME; sub(/.*\/include\//, "", header); file = out "/" header
+  by_compiler = index(" " compiled, " " header " ")
   raw = skipping = constant = depth = message = asking = 0; before = "" }
 /^#line/ { nw = $3; gsub(/"/, "", nw); number_ = $2 - 1; print > file; next }
 { number_++; where = nw ":" number_; delete ins; delete cut; tail = ""; was = raw; m = whole = masked($0)
@@ -116,7 +118,7 @@ FNR == 1 { header = FILENAME; sub(/.*\/include\//, "", header); file = out "/" h
 directive { print > file; directive = /\\$/; next }
 /^ *#/ { directive = /\\$/; print > file; if (/pragma once/) print "#include \"mutant.hpp\"" > file; next }
 m ~ /^ *((static|inline) )*constexpr [^(]*=|^ *(static_assert|using|concept|template *<|requires|enum)|\<(requires|concept)\>|operator *[-+*\/<>=!&|]|= *(delete|default);|\<if constexpr\>/ { skipping = 1 }
-header ~ /einsum/ && m ~ /^  [a-z:_]+ [a-z]+ = [0-9]/ { skipping = 1 }   # of what the compiler reads, at first
+by_compiler && m ~ /^  [a-z:_]+ [a-z]+ = [0-9]/ { skipping = 1 }   # of what the compiler reads, at first
 m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !constant && m ~ /^[^=]*\(/ { constant = 1; level = depth }
 !skipping && !was && m !~ /^ *(case|default|struct|class|namespace|public|private) / {
   statement()

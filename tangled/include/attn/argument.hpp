@@ -5,6 +5,7 @@
 #include <string>
 
 namespace attn {
+// put a sentence together
 namespace detail {
 template <class... P>
 std::string sentence(const P&... pieces) {
