@@ -19,20 +19,6 @@ BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
     const Basis<Fp> b(gaussian<Fp>(d, d, seed, "P"));
     const Tensor<Fp, dn> u(gaussian<Fp>(d, 1, seed, "u").col(0));
     const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed, "v").col(0));
-<<<<<<< HEAD
-    const Fp before = eq<"s = u_a v^a">(u, v);  // eq:pairing
-    const Fp after = eq<"s = u_a v^a">(b.covector(u), b.vector(v));
-    verify_exact(before, after, d + 2);
-  }
-}
-BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
-    const Index d = Index(1 + seed % 8);
-    const Basis<Fp> b(gaussian<Fp>(d, d, seed));
-    const Tensor<Fp, dn> u(gaussian<Fp>(d, 1, seed + 100).col(0));
-    const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed + 200).col(0));
-=======
->>>>>>> bil
     const Fp before = eq<"s = u_a v^a">(u, v);  // eq:pairing
     const Fp after = eq<"s = u_a v^a">(b.covector(u), b.vector(v));
     verify_exact(before, after, d + 2);

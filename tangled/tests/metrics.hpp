@@ -23,21 +23,6 @@ struct Basis {
     return eq<R"(\tilde g_{ab} = P^c{}_a P^d{}_b g_{cd})">(p, p, g);
   }
 };
-template <class S>
-struct Basis {
-  Matrix<S> P, R;
-  explicit Basis(const Matrix<S>& p) : P(p), R(p.inverse()) {}
-  auto vector(const Tensor<S, up>& v) const {
-    return eq<R"(\tilde v^a = R^a{}_b v^b)">(view<up, dn>(R), v);
-  }
-  auto covector(const Tensor<S, dn>& u) const {
-    return eq<R"(\tilde u_a = P^b{}_a u_b)">(view<up, dn>(P), u);
-  }
-  auto form(const Tensor<S, dn, dn>& g) const {
-    const auto p = view<up, dn>(P);
-    return eq<R"(\tilde g_{ab} = P^c{}_a P^d{}_b g_{cd})">(p, p, g);
-  }
-};
 
 // draw a metric of each kind
 constexpr double agreement = 0x1p-80;  // heuristic, for identities in quad
