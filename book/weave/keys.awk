@@ -9,10 +9,12 @@ FILENAME ~ /results\.tex$/ {
 /^@($| )|^<<.*>>=$/ { code = /^<</; next }
 FNR == 1 { code = 0 }
 code || /^[ ]*%/ || !/\\(result|recorded|ratio|percent|verifiedby)/ { next }
-{ s = $0; gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s); gsub(/\[\[[^\]]*\]\]/, "", s)
+{ s = $0; gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s)
+    gsub(/\[\[[^\]]*\]\]/, "", s)
   for (t = s; match(t, /\\(result|recorded)\{([^}#]*)\}/, m); t = substr(t, RSTART + RLENGTH))
     number((m[1] == "recorded" ? "rec/" : "") m[2])
-  for (t = s; match(t, /\\(ratio|percent|recordedratio)\{([^}#]*)\}\{([^}#]*)\}/, m); t = substr(t, RSTART + RLENGTH)) {
+  for (t = s; match(t, /\\(ratio|percent|recordedratio)\{([^}#]*)\}\{([^}#]*)\}/, m);
+       t = substr(t, RSTART + RLENGTH)) {
     number((m[1] ~ /^rec/ ? "rec/" : "") m[2]); number((m[1] ~ /^rec/ ? "rec/" : "") m[3]) }
   for (t = s; match(t, /\\verifiedby\{([^}#]*)(\}|$)/, m); t = substr(t, RSTART + RLENGTH)) {
     n = split(m[1], part, / *, */)
