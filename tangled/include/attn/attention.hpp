@@ -26,7 +26,6 @@ Matrix<typename F::scalar> scores(const Eigen::MatrixBase<DQ>& Q,
   return eq<"S^{ij} = Q^{ia} K^j{}_a">(view<up, up>(q),  // eq:scores
                                        view<up, dn>(low)).mat();
 }
-
 /// Standard scores, with the metric delta/sqrt(d); Q and K have d columns.
 /// Throws std::invalid_argument.
 template <class DQ, class DK>
@@ -44,7 +43,6 @@ struct Attention {
   Matrix<T> O, A, S;
   Vector<T> logZ;
 };
-
 /// O^ic = A^i_j V^jc: weights n_q x n_k, values n_k x d_v -> n_q x d_v.
 /// Throws std::invalid_argument if A and V do not match.
 template <class DA, class DV>
@@ -85,7 +83,6 @@ Attention<typename DQ::Scalar> attention(const Eigen::MatrixBase<DQ>& Q,
 struct AttentionBound {
   Matrix<double> S, A, O;
 };
-
 /// A-priori bound for attention(Q, K, V) in the arithmetic of Q's scalar
 /// (thm. forward-error); shapes as for attention, d >= 1.
 template <class DQ, class DK, class DV>
@@ -96,12 +93,14 @@ AttentionBound attention_bound(const Eigen::MatrixBase<DQ>& Q,
   const double u = unit_roundoff<T>(), d = double(Q.cols());
   const double tiny = to_double(std::numeric_limits<T>::denorm_min());
   const auto q = lift<double>(Q), k = lift<double>(K);
-
-  // bound scores, then weights, then outputs
   AttentionBound b;
+
+  // bound the error of the scores
   const auto size = (q.cwiseAbs() * k.cwiseAbs().transpose()).eval();
   b.S = gamma(Q.cols() + 4, u) / std::sqrt(d) * size;
   b.S.array() += 2 * d * tiny;
+
+  // bound the errors of weights and outputs
   Matrix<double> dS = (1 + u) * b.S;
   if (K.rows() > 0) dS.colwise() += u * b.S.rowwise().maxCoeff();
   const auto S = scores(q, k), A = softmax(S);

@@ -31,6 +31,8 @@ struct Bilinear {
   Matrix<S> M;
   Index rows() const { return M.rows(); }
   Index cols() const { return M.cols(); }
+
+  // lower the second argument
   /// n x d_w rows K^jb  ->  n x d_u rows K^j_a.
   Matrix<S> lower(const Rows<S>& K) const {
     return eq<"K^j{}_a = M_{ab} K^{jb}">(view<dn, dn>(M),  // eq:bilinear-lower
@@ -46,7 +48,6 @@ concept Form = requires(const F& f, const Matrix<typename F::scalar>& K) {
   { f.cols() } -> std::convertible_to<Index>;
   { f.lower(K) } -> std::convertible_to<Matrix<typename F::scalar>>;
 };
-
 /// B(u, w) for two vectors, as the pairing of u with w lowered.
 /// Throws std::invalid_argument unless u has f.rows(), w f.cols() entries.
 template <Form F>
@@ -58,6 +59,81 @@ typename F::scalar inner(const Vector<typename F::scalar>& u,
   const Vector<typename F::scalar> low = f.lower(w.transpose()).transpose();
   return eq<"s = u_a v^a">(view<dn>(low), view<up>(u));
 }
+
+// take a form apart
+/// G = (M + M^T) / 2: the self-scores, and what is mutual (prop. parts).
+/// Throws std::invalid_argument unless B is square.
+template <class S>
+Bilinear<S> symmetric_part(const Bilinear<S>& B) {
+  require(B.rows() == B.cols(), "symmetric_part: the form is ", shape(B));
+  return {(B.M + B.M.transpose()) / S(2)};
+}
+/// (M - M^T) / 2: what u finds in v more than v in u (prop. parts).
+/// Throws std::invalid_argument unless B is square.
+template <class S>
+Bilinear<S> antisymmetric_part(const Bilinear<S>& B) {
+  require(B.rows() == B.cols(), "antisymmetric_part: the form is ", shape(B));
+  return {(B.M - B.M.transpose()) / S(2)};
+}
+
+// count the squares of each sign
+/// Numbers of positive, negative and missing squares (thm. sylvester).
+struct Signature {
+  Index positive = 0, negative = 0, null = 0;
+  bool operator==(const Signature&) const = default;
+};
+/// Signature of the symmetric part of B; squares that are smaller than
+/// 8 D epsilon times its largest entry count as null.  Throws
+/// std::invalid_argument unless B is square, std::domain_error unless
+/// finite.  Source: thm. sylvester.
+template <class S>
+Signature signature(const Bilinear<S>& B) {
+  Matrix<S> H = symmetric_part(B).M;
+  const S sum = H.sum(), size = H.template lpNorm<Eigen::Infinity>();
+  require_domain(sum - sum == S(0), "signature: the form is not finite");
+  const S least =
+      S(double(8 * H.rows())) * std::numeric_limits<S>::epsilon() * size;
+  Signature found{0, 0, H.rows()};
+  for (; found.null > 0; --found.null) {
+    // choose a vector with a large square
+    Index a = 0, b = 0;
+    const S top = H.cwiseAbs().maxCoeff(&a, &b);
+    if (!(least < top)) break;
+    if (a != b) {
+      const bool same = (S(0) < H(a, b)) == (S(0) < H(a, a) + H(b, b));
+      const S sign(same ? 1 : -1);
+      H.row(a) += sign * H.row(b);
+      H.col(a) += sign * H.col(b);
+    }
+
+    // complete its square and count it
+    ++(S(0) < H(a, a) ? found.positive : found.negative);
+    const Vector<S> h = H.col(a), scaled = h / H(a, a);
+    H -= h * scaled.transpose();
+    H.row(a).setZero();
+    H.col(a).setZero();
+  }
+  return found;
+}
+
+// keep the form of a head in factors
+/// x^m W_m^a delta_ab U_n^b y^n with W = W_Q (D_q x d) and U = W_K
+/// (D_k x d), of rank at most d (thm. one-head).
+template <class S>
+struct HeadForm {
+  using scalar = S;
+  Matrix<S> W_Q, W_K;
+  Index rows() const { return W_Q.rows(); }
+  Index cols() const { return W_K.rows(); }
+  Matrix<S> lower(const Rows<S>& Y) const {
+    const auto k = eq<"k^{ja} = Y^{jn} U_n{}^a">(  // eq:head-key
+        view<up, up>(Y), view<dn, up>(W_K));
+    return eq<"Y^j{}_m = k^{ja} W_{ma}">(  // eq:head-lower
+               k, view<dn, dn>(W_Q)).mat();
+  }
+  /// The D_q x D_k matrix W_Q W_K^T.
+  Bilinear<S> dense() const { return {W_Q * W_K.transpose()}; }
+};
 
 // pull a dot product back
 /// W^r_a delta_rs W^s_b for W of shape r x d: positive semidefinite, and
@@ -85,7 +161,6 @@ Matrix<S> cholesky(const Matrix<S>& g) {
                  "cholesky: the matrix is not positive definite");
   return llt.matrixL();
 }
-
 /// Rows x_i with L L^T x_i = v_i; v is n x d, L is d x d.
 template <class S>
 Matrix<S> solve_rows(const Matrix<S>& L,
@@ -106,10 +181,7 @@ struct ScaledMetric {
   Index dim() const { return d; }
   Matrix<S> lower(const Rows<S>& v) const { return v * c; }
   Matrix<S> raise(const Rows<S>& v) const { return v / c; }
-  S log_det() const {
-    using std::log;
-    return S(double(d)) * log(c);
-  }
+  S log_det() const { using std::log; return S(double(d)) * log(c); }
 };
 /// diag(D_1, ..., D_d), all D_a > 0.
 template <class S>
@@ -129,6 +201,8 @@ struct LowRankMetric {
   Vector<S> D;
   Matrix<S> U, L;
   Index dim() const { return D.size(); }
+
+  // lower through the learned directions
   Matrix<S> lower(const Rows<S>& v) const {
     const auto w = eq<"w^{jr} = U^r{}_a K^{ja}">(view<up, dn>(U),
                                                  view<up, up>(v));
@@ -156,9 +230,7 @@ struct FullMetric {
                                          view<up, up>(v)).mat();
   }
   Matrix<S> raise(const Rows<S>& v) const { return solve_rows(L, v); }
-  S log_det() const {
-    return S(2) * L.diagonal().array().log().sum();
-  }
+  S log_det() const { return S(2) * L.diagonal().array().log().sum(); }
 };
 
 // what keeps a matrix from being a metric
@@ -192,18 +264,22 @@ Diagnosis<S> diagnose(const Matrix<S>& g) {
       if (found.asymmetry == found.asymmetry && !(gap <= found.asymmetry))
         found.row = a, found.col = b, found.asymmetry = gap;
     }
+
+  // find a square that is not positive
   for (Index a = 0; a < d && found.positive(); ++a)
     if (!(S(0) < g(a, a) && g(a, a) - g(a, a) == S(0)))
       found.pivot = a, found.remainder = g(a, a);
   if (!found.positive()) return found;
+
+  // scale the form to unit diagonal
   const Vector<S> unit = g.diagonal().cwiseSqrt().cwiseInverse();
   Matrix<S> H = unit.asDiagonal() * g;
   H = (H * unit.asDiagonal()).eval();
   H.diagonal().setOnes();
-  std::vector<Index> left(static_cast<std::size_t>(d));
-  std::iota(left.begin(), left.end(), Index(0));
 
   // eliminate features, the largest pivot first
+  std::vector<Index> left(static_cast<std::size_t>(d));
+  std::iota(left.begin(), left.end(), Index(0));
   while (!left.empty()) {
     const auto top = std::max_element(
         left.begin(), left.end(),
@@ -315,6 +391,7 @@ class Metric {
   }
   /// g_ab and g^ab as d x d matrices, for tests and small d.
   Matrix<S> dense() const { return lower(Matrix<S>::Identity(dim(), dim())); }
+  Tensor<S, dn, dn> tensor() const { return dense(); }  // as eq sees it
   Matrix<S> inverse() const {
     return raise(Matrix<S>::Identity(dim(), dim()));
   }
@@ -331,13 +408,13 @@ class Metric {
 };
 
 // measure lengths and angles
-/// Length sqrt(v^a g_ab v^b).
+/// Length sqrt(v^a g_ab v^b); 0 where rounding makes the square negative.
 template <class S>
 S norm(const Vector<S>& v, const Metric<S>& g) {
   using std::sqrt;
-  return sqrt(inner(v, v, g));
+  const S square = inner(v, v, g);
+  return square < S(0) ? S(0) : S(sqrt(square));
 }
-
 /// g(u, v) / (|u| |v|); throws std::domain_error if a length is zero.
 template <class S>
 S cosine(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
@@ -346,9 +423,9 @@ S cosine(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
                  "cosine: a vector of length zero has no direction");
   return inner(u, v, g) / nu / nv;
 }
-
-/// Angle in [0, pi], accurate for all angles (eq. kahan-angle).
-/// Throws std::domain_error.
+/// Angle in [0, pi] (eq. kahan-angle), as good for small angles as for
+/// large; what a nearly degenerate g costs is in prop. angle-error.
+/// Throws std::domain_error if a length is zero.
 template <class S>
 S angle(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
   using std::atan2;
@@ -371,7 +448,6 @@ Matrix<S> factor_from_parameters(const Matrix<S>& Theta) {
   for (Index a = 0; a < L.rows(); ++a) L(a, a) = exp(Theta(a, a));
   return L;
 }
-
 /// The parameters of the metric g (d x d): inverse of the above.
 /// Throws std::domain_error if g is not positive definite.
 template <class S>

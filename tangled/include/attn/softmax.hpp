@@ -16,6 +16,8 @@ S softmax_row(const S* s, S* a, Index n) {
   for (Index j = 1; j < n; ++j)
     if (s[top] < s[j]) top = j;
   if (n == 0) return empty;
+
+  // weigh each key against the largest
   S rest = s[top] == s[top] ? S(0) : s[top];  // a NaN in front
   for (Index j = 0; j < n; ++j) {
     a[j] = s[j] == empty ? S(0) : j == top ? S(1) : S(exp(s[j] - s[top]));
@@ -33,7 +35,6 @@ struct Weights {
   Matrix<S> A;
   Vector<S> logZ;
 };
-
 /// Row-wise softmax with its partition functions.  -inf: weight 0; rows
 /// of -inf: zeros, log Z = -inf; NaN, or two +inf: the row is NaN.
 template <class D>
@@ -46,7 +47,6 @@ Weights<typename D::Scalar> weigh(const Eigen::MatrixBase<D>& scores) {
                             w.A.data() + i * s.cols(), s.cols());
   return w;
 }
-
 /// Row-wise softmax: A^i_j = exp(S^ij) / sum_k exp(S^ik); n_q x n_k.
 template <class D>
 Matrix<typename D::Scalar> softmax(const Eigen::MatrixBase<D>& scores) {
