@@ -11,7 +11,8 @@ FNR == 1 { delete known; depth = doc = inside = skip = group = 0; head = text = 
            file = header = FILENAME; line = 0; sub(/.*include\//, "", header) }
 /^#line / { line = $2 - 1; file = $3; gsub(/"/, "", file); next }
 { line++; s = $0; remark = ""
-  if (match(s, /[ \t]*\/\/([^\/].*)?$/)) { remark = substr(s, RSTART); s = substr(s, 1, RSTART - 1) }
+  if (match(s, /[ \t]*\/\/([^\/].*)?$/)) { remark = substr(s, RSTART);
+      s = substr(s, 1, RSTART - 1) }
   sub(/^[ \t]*\/\/ */, "", remark); as_is = s; gsub(/= *\{\}/, "= 0", s) }
 /^namespace (attn )?detail/ || /^namespace attn::detail/ { skip = 1 }
 /^}.*namespace (attn::)?detail/ { skip = 0; doc = 0; text = ""; next }
@@ -23,7 +24,8 @@ FNR == 1 { delete known; depth = doc = inside = skip = group = 0; head = text = 
 /^#/ || /^ *requires requires.*\{.*\}$/ { next }
 { if (head == "" && depth == 0) begins()
   if (depth == 0) { if (head == "") full = ""; head = head " " s; full = full " " as_is }
-  else if (depth == 1 && class != "") { part = part " " as_is; if (remark !~ /^eq:/) note = note " " remark }
+  else if (depth == 1 && class != "") {
+    part = part " " as_is; if (remark !~ /^eq:/) note = note " " remark }
   else if (depth == 1 && enumerated) full = full " " as_is
   n = s; gsub(/"([^"\\]|\\.)*"/, "", n); gsub(/'[^']*'/, "", n)
   opened = gsub(/\{/, "", n); closed = gsub(/\}/, "", n)
@@ -80,15 +82,18 @@ function declaration(h,   t, m, name, kind) {
   else if (!(name in known)) complain("public " name " has no doc comment")
   if (length(name) > 1 && !(name in defined)) complain("public " name " has no @ %def")
 }
-function speaks(name) { return before != "" && said ~ ("(^|[^A-Za-z_0-9])" name "($|[^A-Za-z_0-9])") }
+function speaks(name) {
+  return before != "" && said ~ ("(^|[^A-Za-z_0-9])" name "($|[^A-Za-z_0-9])") }
 function member(h,   m) {         # of a class: what its users may touch
   if (h ~ /^ *(public|private|protected) *: *$/) { hidden = h !~ /public/; text = ""; return }
   gsub(/^ +| +$/, "", note)
   if (list && !hidden && h !~ /^ *};? *$/ &&
-      h !~ /operator|friend (class|struct|std)|static_assert|= *delete|= *default|^ *using|^ *template *<> *struct/)
+      h !~ /operator|friend (class|struct|std)|static_assert|= *(delete|default)/ &&
+      h !~ /^ *using|^ *template *<> *struct/)
     entry("member", class, h, text != "" ? text : note)
   text = ""; doc = 0 }
-function complain(what) { if (!list) { print startfile ":" start ": " what > "/dev/stderr"; bad = 1 } }
+function complain(what) {
+  if (!list) { print startfile ":" start ": " what > "/dev/stderr"; bad = 1 } }
 # of chapters to which a new rule has not come yet, places are counted
 function fresh(what,   c) {
   if (list) return

@@ -9,14 +9,16 @@ FILENAME ~ /results\.tex$/ {
 /^@($| )|^<<.*>>=$/ { code = /^<</; next }
 FNR == 1 { code = 0 }
 code || /^[ ]*%/ || !/\\(result|recorded|ratio|percent|verifiedby)/ { next }
-{ s = $0; gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s); gsub(/\[\[[^\]]*\]\]/, "", s)
+{ s = $0; gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s)
+    gsub(/\[\[[^\]]*\]\]/, "", s)
   for (t = s; match(t, /\\(result|recorded)\{([^}#]*)\}/, m); t = substr(t, RSTART + RLENGTH))
     number((m[1] == "recorded" ? "rec/" : "") m[2])
-  for (t = s; match(t, /\\(ratio|percent|recordedratio)\{([^}#]*)\}\{([^}#]*)\}/, m); t = substr(t, RSTART + RLENGTH)) {
+  for (t = s; match(t, /\\(ratio|percent|recordedratio)\{([^}#]*)\}\{([^}#]*)\}/, m);
+       t = substr(t, RSTART + RLENGTH)) {
     number((m[1] ~ /^rec/ ? "rec/" : "") m[2]); number((m[1] ~ /^rec/ ? "rec/" : "") m[3]) }
   for (t = s; match(t, /\\verifiedby\{([^}#]*)(\}|$)/, m); t = substr(t, RSTART + RLENGTH)) {
-    n = split(m[1], c, / *, */)
-    for (i = 1; i <= n; i++) if (c[i] != "") check(c[i]) } }
+    n = split(m[1], part, / *, */)
+    for (i = 1; i <= n; i++) if (part[i] != "") check(part[i]) } }
 function number(k) { if (!(k in key)) complain("unknown result " k near(k, key)) }
 function check(c) {
   if (!(c in status)) complain("statement names unknown check " c near(c, status))

@@ -34,8 +34,7 @@ BEGIN {
 /^@defn /        { chunk = substr($0, 7); top = 1; begins(chunk); next }
 /^@use /         { uses(substr($0, 6)); next }
 /^@text( |$)/    { t = substr($0, 7)
-                   if (code) { if (usedhere && t !~ /^ *$/) here("code after a chunk use on the same line")
-                               text = text t; cols += length(t) }
+                   if (code) { after(t); text = text t; cols += length(t) }
                    else { prose = prose t; if (!quoted) tex = tex t }
                    next }
 /^@quote/        { quoted = 1; next }
@@ -51,7 +50,8 @@ BEGIN {
 }
 # ---- chunks ------------------------------------------------------------------
 function begins(c) {
-  if (!((chapter, c) in defined)) { defined[chapter, c] = file ":" line; home[c] = home[c] " " chapter }
+  if (!((chapter, c) in defined)) {
+    defined[chapter, c] = file ":" line; home[c] = home[c] " " chapter }
   if (file ~ /-checks\.nw$/) aside[chapter, c] = file ":" line
   if (c ~ /^\[\[/) {
     used[chapter, c] = 1
@@ -68,6 +68,8 @@ function uses(u) {                 # in prose a chunk is only named
   parts[chapter, chunk] = parts[chapter, chunk] SUBSEP u
   if (text !~ /^ *$/) here("chunk use <<" u ">> shares its line with code")
   usedhere = 1; cols += length(u) + 4 }
+function after(t) {
+  if (usedhere && t !~ /^ *$/) here("code after a chunk use on the same line") }
 function code_line(s,   m) {
   if (!top) { len++; if (cols > 80) here("code line of " cols " columns; 80 is the limit") }
   top = 0
@@ -77,14 +79,16 @@ function code_line(s,   m) {
   if (match(s, /^#include "(attn\/[^"]*)"/, m))
     includes[chapter, chunk] = includes[chapter, chunk] SUBSEP m[1] SUBSEP file ":" line
   if (s ~ /NOSENTENCE/) nosentence() }
-function nosentence() { fresh(file ":" line, "NOSENTENCE: the sentence that belongs here was never written") }
+function nosentence() {
+    fresh(file ":" line, "NOSENTENCE: the sentence that belongs here was never written") }
 # ---- a line of prose ---------------------------------------------------------
 function doc(s,   m, t) {
   if (s ~ /NOSENTENCE/) nosentence()
   if (s ~ /^[ ]*%/ || !index(s, "\\")) return
   gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s)
   if (match(s, /\\(print(later|here)|(begin|end)\{back\})/))
-    here(substr(s, RSTART, RLENGTH) " is no longer known: " gone[substr(s, RSTART + 1, RLENGTH - 1)])
+    here(substr(s, RSTART, RLENGTH) " is no longer known: " \
+         gone[substr(s, RSTART + 1, RLENGTH - 1)])
   if (match(s, "\\\\begin\\{(" stamped ")\\}", m)) { env = m[1]; at = line; ok = 0 }
   if (s ~ /\\(verifiedby|unverified)\{/) {
     ok = 1; if (s ~ /\\unverified\{ *\}/) here("\\unverified wants a reason") }
@@ -153,11 +157,12 @@ function library(c, name, header,   n, u, i) {
   if ((c, name) in aside)
     at_place(aside[c, name], "<<" name ">> is the library's; it belongs in " c ".nw")
   n = split(includes[c, name], u, SUBSEP)
-  for (i = 2; i < n; i += 2) { arrows++; from[arrows] = c; to[arrows] = u[i]; drawn[arrows] = u[i + 1] }
+  for (i = 2; i < n; i += 2) {
+    arrows++; from[arrows] = c; to[arrows] = u[i]; drawn[arrows] = u[i + 1] }
   n = split(parts[c, name], u, SUBSEP)
   for (i = 2; i <= n; i++) library(c, u[i], header) }
 function number(c) { return base(c) + 0 }
-# a header may include the machinery (chapters 90 and above) and earlier chapters;
+# a header may include the machinery (chapters 90 and above) and earlier chapters
 # the machinery may include the machinery
 function order(   i, a, b) {
   for (i = 1; i <= arrows; i++) {
@@ -174,7 +179,8 @@ function whole_book(   c, l, i, n, f, key, t) {
   for (c in home) { n = split(home[c], f, " ")
     for (i = 2; i <= n; i++) if (f[i] != f[1])
       at_place(defined[f[i], c], "chunk <<" c ">> is also defined in " f[1] ".nw") }
-  for (c in named) if (!(c in home)) at_place(named[c], "no chapter has the chunk <<" c ">>" near(c, home))
+  for (c in named) if (!(c in home))
+    at_place(named[c], "no chapter has the chunk <<" c ">>" near(c, home))
   order()
   n = split(frame, f, " ")
   for (i = 1; i <= n; i++) {
@@ -183,7 +189,8 @@ function whole_book(   c, l, i, n, f, key, t) {
   for (l in labels_of_code) if (!(l in labels)) labels[l] = "code"
   for (l in labels) if (!(l in refs) && labels[l] ~ /^chapters/ && l !~ /^fig:/)
     at_place(labels[l], "label " l " is never referred to")
-  for (l in refs) if (refs[l] ~ /^chapters/ && l ~ /^[a-z]+:[A-Za-z0-9-]+$/ && l !~ /^(fig|eq:code)/ && !(l in labels))
+  for (l in refs) if (refs[l] ~ /^chapters/ && l ~ /^[a-z]+:[A-Za-z0-9-]+$/ &&
+      l !~ /^(fig|eq:code)/ && !(l in labels))
     at_place(refs[l], "no label is called " l near(l, labels))
   drawings()
   citations() }
@@ -200,6 +207,7 @@ function citations(   t, m, key) {
   line = 0
   while ((getline t < bib) > 0) { line++
     if (match(t, /^@[a-zA-Z]+\{ *([^, ]+),/, m)) { key = m[1]; inbib[key] = 1
-      if (!(key in cites) && !("*" in cites)) complain(bib, line, "reference " key " is never cited") } }
+      if (!(key in cites) && !("*" in cites)) 
+        complain(bib, line, "reference " key " is never cited") } }
   for (key in cites) if (key != "*" && !(key in inbib))
     at_place(cites[key], "citation of " key ", which " bib " lacks" near(key, inbib)) }

@@ -30,7 +30,8 @@ function chunk_of(source,   p, l) {
 function tex(s) {
   gsub(/\\/, "\\textbackslash{}", s); gsub(/[{}]/, "\\\\&", s)
   gsub(/\\textbackslash\\{\\}/, "\\textbackslash{}", s)
-  gsub(/[_&%#$]/, "\\\\&", s); gsub(/\^/, "\\textasciicircum{}", s); gsub(/~/, "\\textasciitilde{}", s)
+  gsub(/[_&%#$]/, "\\\\&", s); gsub(/\^/, "\\textasciicircum{}", s);
+      gsub(/~/, "\\textasciitilde{}", s)
   gsub(/>>/, ">\\kern0pt>", s); gsub(/>>/, ">\\kern0pt>", s)
   gsub(/<</, "<\\kern0pt<", s); gsub(/--/, "-\\kern0pt-", s); return s }
 # a declaration without its body and trimmings, its name set off
@@ -40,7 +41,8 @@ function shown(s, kind, name,   i) {
   sub(/^ *(inline |static_assert.*|friend (constexpr )?)/, "", s); gsub(/ inline /, " ", s)
   gsub(/ +/, " ", s)
   if (kind == "enum") { sub(/ *; *$/, "", s); sub(/^ +/, "", s) }
-  else if (kind == "member" && is_data(s)) { gsub(/\{\}/, "", s); sub(/ *; *$/, "", s); sub(/^ +/, "", s) }
+  else if (kind == "member" && is_data(s)) { gsub(/\{\}/, "", s); sub(/ *; *$/, "", s);
+      sub(/^ +/, "", s) }
   else s = without_body(s, kind)
   if (name != "" && match(s, "(^|[^A-Za-z0-9_:])" name "($|[^A-Za-z0-9_])")) {
     i = RSTART; if (substr(s, i, length(name)) != name) i++
@@ -72,7 +74,8 @@ function said(s, source,   m, out, kind) {         # the comment, its references
       out = out m[1] "\\ref{" kind ":" m[2] "}"; s = substr(s, RLENGTH + 1) } }
   return out tex(s) }
 function unknown(source, what) {
-  if (lint) { print source ": comment refers to " what ", which there is not" > "/dev/stderr"; bad = 1 } }
+  if (lint) { print source ": comment refers to " what ", which there is not" > "/dev/stderr"
+      bad = 1 } }
 # members without a comment of their own stand in one line
 function member(sig, comment, source) {
   if (comment == "") { loose = loose (loose == "" ? "" : "; ") sig; return }

@@ -15,9 +15,9 @@ int main() {
       double worst = 0;
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         // measure one layer against its bound
-        const Matrix<float> Q = size * gaussian<float>(4, 16, seed);
-        const Matrix<float> K = size * gaussian<float>(n, 16, seed + 100);
-        const Matrix<float> V = gaussian<float>(n, 8, seed + 200);
+        const Matrix<float> Q = size * gaussian<float>(4, 16, seed, "Q");
+        const Matrix<float> K = size * gaussian<float>(n, 16, seed, "K");
+        const Matrix<float> V = gaussian<float>(n, 8, seed, "V");
         const Matrix<double> truth =
             attention(lift<double>(Q), lift<double>(K), lift<double>(V)).O;
         const Matrix<double> error =

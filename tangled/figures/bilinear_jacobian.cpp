@@ -19,8 +19,8 @@ int main() {
       for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const auto g = scaled ? Metric<double>::scaled(d)
                               : Metric<double>::identity(d);
-        const Matrix<double> Q = gaussian<double>(40, d, seed);
-        const Matrix<double> K = gaussian<double>(64, d, seed + 50);
+        const Matrix<double> Q = gaussian<double>(40, d, seed, "Q");
+        const Matrix<double> K = gaussian<double>(64, d, seed, "K");
         const Matrix<double> A = softmax(scores(Q, K, g));
         for (Index i = 0; i < A.rows(); ++i) {
           const double p2 = A.row(i).squaredNorm();

@@ -11,6 +11,43 @@
 #include "attn/rounding.hpp"
 using namespace attn;
 
+// change the coordinates of every slot
+struct Change {
+  Matrix<Fp> M, W;
+  Change(Index n, std::uint64_t seed) {
+    const Matrix<Fp> x = uniform<Fp>(n, 1, seed, "x");
+    const Matrix<Fp> y = uniform<Fp>(1, n, seed, "y");
+    const Matrix<Fp> one = Matrix<Fp>::Identity(n, n), xy = times(x, y);
+    M = one + xy;
+    W = one - Matrix<Fp>(xy * (Fp(1) / (Fp(1) + times(y, x)(0, 0))));
+  }
+
+  // change one slot after the other
+  template <Height... H>
+  Tensor<Fp, H...> operator()(Tensor<Fp, H...> x) const {
+    const auto stride = x.stride();
+    for (std::size_t k = 0; k < sizeof...(H); ++k) {
+      const Matrix<Fp> R = x.height[k] == up ? M : Matrix<Fp>(W.transpose());
+      const Vector<Fp> old = x.values;
+      for (Index q = 0; q < old.size(); ++q) {
+        const Index p = q / stride[k] % x.dim[k];
+        x.values(q) = Fp(0);
+        for (Index a = 0; a < x.dim[k]; ++a)
+          x.values(q) += R(p, a) * old(q + (a - p) * stride[k]);
+      }
+    }
+    return x;
+  }
+};
+
+// make any tensor over the field
+template <Height... H>
+Tensor<Fp, H...> any(std::uint64_t seed, std::string_view name) {
+  Tensor<Fp, H...> x(Index(3 + 0 * H)...);
+  x.values = uniform<Fp>(x.values.size(), 1, seed, name);
+  return x;
+}
+
 // multiply by literal loops
 template <class S>
 struct Flat {
@@ -474,6 +511,27 @@ BOOST_AUTO_TEST_CASE(arguments_may_be_temporaries) {
 }
 
 // run the cases on equations
+
+// check that what compiles is covariant
+template <Text T, class... X>
+void in_both_coordinates(const Change& to, const X&... x) {
+  verify_exact(to(eq<T>(x...)), eq<T>(to(x)...), 39);
+}
+BOOST_AUTO_TEST_CASE(what_compiles_is_covariant) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    const Change to(3, seed);
+    const auto Q = any<up, up>(seed, "Q"), K = any<up, up>(seed, "K");
+    const auto g = any<dn, dn>(seed, "g"), h = any<dn, dn>(seed, "h");
+    const auto A = any<up, dn>(seed, "A"), B = any<dn, up>(seed, "B");
+    const auto G = any<up, dn, dn>(seed, "G");
+    in_both_coordinates<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(to, Q, g, K);
+    in_both_coordinates<"O^{ic} = A^i{}_j V^{jc}">(to, A, K);
+    in_both_coordinates<"t = A^a{}_b B_a{}^b">(to, A, B);
+    in_both_coordinates<"R_b = G^a{}_{ab}">(to, G);
+    in_both_coordinates<R"(D_{ab} = 2 g_{ab} - \frac{1}{3} G^c{}_{ab} h_{cd}
+        Q^{de} h_{ef} v^f)">(to, g, G, h, Q, h, any<up>(seed, "v"));
+  }
+}
 
 // check products of random shapes
 BOOST_AUTO_TEST_CASE(products_agree_with_loops) {

@@ -17,6 +17,28 @@ void check_wide(std::uint64_t seed) {
     c.plain.right = 0;
   }
 }
+
+// measure the exponential of a build
+template <class T>
+double units_of(T x) {
+  const long double truth = std::exp2((long double)x);
+  int e = 0;
+  std::frexp(truth, &e);
+  return double(std::abs(attn::exp2(x) - truth) *
+                std::ldexp(1.0L, std::numeric_limits<T>::digits - e));
+}
+inline void check_exp2_of_build() {
+  double single = 0, twice = 0;
+  const auto last = std::bit_cast<std::uint32_t>(1.0f);
+  for (auto bits = std::bit_cast<std::uint32_t>(0x1p-25f); bits < last;
+       bits += 101) {
+    const float x = -std::bit_cast<float>(bits);
+    single = std::max(single, units_of(x));
+    twice = std::max(twice, units_of(double(x) * (1 - 0x1p-30)));
+  }
+  verify(single, 1.3);
+  verify(twice, 1.3);
+}
 inline void check_build(std::uint64_t seed) {
   for (std::uint64_t k = seed; k < seed + 40; ++k) {
     check_forward(random_case<double>(k));

@@ -2,6 +2,7 @@
 // makes mutant k active and ends the program at the first complaint.  ATTN_PASSED=file
 // lists for each case how long it took and which mutants it could notice.
 #include "mutant.hpp"
+#include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <fstream>

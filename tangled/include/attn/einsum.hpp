@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -40,7 +39,6 @@ struct Slot {
   Height height = up;
   bool label = false;
 };
-
 struct Factor {
   std::array<Slot, 8> slot{};
   std::size_t rank = 0;
@@ -354,7 +352,6 @@ constexpr const Factor& nth_factor(const Equation& e, std::size_t k) {
   while (k >= e.term[t].first + e.term[t].n) ++t;
   return e.term[t].factor[k - e.term[t].first];
 }
-
 template <class X>
 constexpr bool same_heights(const Factor& f) {
   for (std::size_t k = 0; k < f.rank; ++k)
@@ -385,7 +382,6 @@ struct Axis {
   char letter = 0;
   Index extent = 1, stride = 0;
 };
-
 template <class S>
 struct Operand {
   S* data = nullptr;
@@ -447,7 +443,6 @@ void walk(std::span<const Loop> loops, Index a, Index b, Index c,
 struct Triple {
   Loop m, n, k;
 };
-
 template <class S>
 void multiply_by_loops(const S* A, const S* B, S* C, const Triple& g) {
   for (Index i = 0; i < g.m.extent; ++i)
@@ -577,7 +572,6 @@ Index lay_out(Operand<S>& x) {
     x.axis[k].stride = size;
   return size;
 }
-
 template <class S>
 void allocate(Operand<S>& x, std::vector<Vector<S>>& store) {
   store.push_back(Vector<S>::Zero(lay_out(x)));
@@ -683,7 +677,6 @@ inline void forget_dummies(const Factor& left, Extents& n) {
     fresh[std::size_t(s.letter)] = n[std::size_t(s.letter)];
   n = fresh;
 }
-
 template <class X>
 auto bound_argument(const char* text, const Equation& e, std::size_t k,
                     const X& x, Extents& n) {
@@ -773,7 +766,6 @@ constexpr void note_letters(const Factor& f, std::string& s) {
   for (const Slot& x : f)
     if (s.find(x.letter) == s.npos) s += x.letter;
 }
-
 constexpr std::string letters(const Equation& e) {
   std::string s;
   note_letters(e.left, s);
@@ -796,7 +788,6 @@ constexpr std::size_t letter_count(const Equation& e) {
 struct Step {
   std::string loops, kept;
 };
-
 constexpr std::string open_letters(const Factor& f, const Factor& left) {
   std::string s;
   for (const Slot& x : f)
@@ -839,7 +830,6 @@ inline std::string listed(std::string_view letters) {
   for (const char c : letters) s += (s.empty() ? "" : " ") + spelled(c);
   return s.empty() ? "none" : s;
 }
-
 inline std::string roles_in_words(const Equation& e) {
   std::string free, label, summed;
   for (const char c : letters(e)) {
