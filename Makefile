@@ -60,7 +60,7 @@ endif
 export SOURCE_DATE_EPOCH
 
 # A chapter is NN-name.nw and, if there is one, NN-name-checks.nw, for volume two.
-CHAPTERS := $(patsubst chapters/%.nw,%,$(sort $(filter-out %-checks.nw,$(wildcard chapters/[0-9]*.nw))))
+CHAPTERS := $(filter-out %-checks,$(patsubst chapters/%.nw,%,$(sort $(wildcard chapters/[0-9]*.nw))))
 of        = chapters/$1.nw $(wildcard chapters/$1-checks.nw)
 NW       := $(foreach c,$(CHAPTERS),$(call of,$c))
 # Chapters to which the newer rules have not come: there `make lint' counts what breaks them.
@@ -113,7 +113,8 @@ $(LEDGERS): $O/results/%.txt: $O/bin/%
 	$Q$W/run-checks $< $@
 # A program in tests/ that reads files says so: // reads: tests/data.txt
 reads    = $(if $(READ),$(wildcard $(shell sed -n 's,^// reads: ,,p' tests/$1.cpp)))
-$(foreach e,$(EXTRA),$(eval $O/results/extra/$e.txt: $(call reads,$e) | $(TESTS:%=build/src/tests/%.cpp)))
+$(foreach e,$(EXTRA),$(eval $O/results/extra/$e.txt: $(call reads,$e)))
+$(EXTRA:%=$O/results/extra/%.txt): | $(TESTS:%=build/src/tests/%.cpp)
 RUN     := $(LEDGERS)
 LEDGERS += $(REFUSED:%=build/results/refused/%.txt)
 build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) $W/must-fail build/flags-tests
@@ -144,8 +145,9 @@ build/data/%.csv: build/bin/figures/% $W/run-figure
 	$Q$W/run-figure $< $@
 
 MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
-build/results.stamp: $(VERIFIED) build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED) $W/results.awk
-	$Qgawk -f $W/results.awk $(LEDGERS) build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED) > build/results.tmp
+FACTS    := build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED)
+build/results.stamp: $(VERIFIED) $(FACTS) $W/results.awk
+	$Qgawk -f $W/results.awk $(LEDGERS) $(FACTS) > build/results.tmp
 	$Qcpif build/results.tex < build/results.tmp; rm build/results.tmp; touch $@
 build/results.tex: build/results.stamp ;
 
@@ -227,35 +229,14 @@ watch:
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 
 # ------------------------------------------------------------------- check --
-# What would stop LaTeX is found before it is asked: each check and number that the text
-# names is there; each public name has its comment and its place in the index.
-KEYED := build/keyed$(draft)
-$(KEYED): build/results.tex $(NW) $(wildcard book/*.tex) $W/keys.awk
-	$Qgawk -v draft=$(DRAFT) -f $W/near.awk -f $W/keys.awk build/results.tex $(wildcard book/*.tex) $(NW)
-	@touch $@
-$(PDF): $(KEYED)
-APIS := build/apis$(draft)
-api   = gawk -v lenient="$(LENIENT)" -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H))
-$(APIS): $(NW) $(SRC_H) $W/api.awk
-	$Q$(api) > /dev/null$(if $(DRAFT), || true)
-	@touch $@
-$(LINTED): $(APIS) $W/near.awk $(wildcard figures)
-# A preview says of a stamp that its code is younger than it.
-build/stale.tex: $(TANGLED) always
-	@$W/stale $(RUN) | cpif $@
-preview: build/stale.tex
 ## check: everything verified, no TeX: ledger, tests, lint, freshness, quick benchmarks
-.PHONY: check lint fresh
-APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt build/results/press.txt
+.PHONY: check fresh
+include book/lint.mk
+include book/trust.mk
+APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt \
+         build/results/press.txt
 check: lint fresh build/machine.txt $(APART) build/results.stamp
 	$Qgawk -f $W/report.awk $(LEDGERS) $(APART)
-## lint: chunks, statements, doc comments, labels, citations, draws
-lint: $(TANGLED) $(TABLES) build/tex/reference.tex
-	$(call say,lint,$(words $(CHAPTERS)) chapters)
-	$Q$W/lint --count --book $(NW)
-	$Q$(api)
-	$Qgawk -v lenient="$(LENIENT)" -f $W/draws.awk $(addprefix build/src/,$(filter %pp,$(ROOTS))) $(wildcard tests/*pp)
-	$Qgawk -v lint=1 -f $W/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > /dev/null
 ## fresh: tangled/ equals what the chapters give
 fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)
 	$(call say,fresh,tangled/)
@@ -274,9 +255,9 @@ chapter:
 ## help: this list
 help:
 	@echo 'Attention as a Bilinear Form: make ...'
-	@sed -n 's/^## \([^:]*\): /\1\t/p' $(MAKEFILE_LIST) | awk -F'\t' '{printf "  %-20s %s\n", $$1, $$2}'
+	@sed -n 's/^## \([^:]*\): /\1\t/p' $(MAKEFILE_LIST) | \
+	  awk -F'\t' '{ printf "  %-20s %s\n", $$1, $$2 }'
 	@echo '  (DRAFT=1 typesets in spite of failed checks, marked as such; V=1 shows commands)'
-include book/trust.mk
 
 DIRS := build/tex build/fig
 $(DIRS): ; @mkdir -p $@

@@ -29,7 +29,8 @@ LIBS_bench    = -lbenchmark_main -lbenchmark -lpthread -ldl -Wl,--as-needed \
 # ----------------------------------------------------------------- compile --
 # Programs named *_mpi_* are compiled and linked as mpicxx says.  Where there is
 # none they are left out, their stamps are missing, and the book needs DRAFT=1.
-export MPI := $(patsubst -I%,-isystem %,$(shell mpicxx --showme:compile 2> /dev/null && mpicxx --showme:link))
+MPICXX  := $(shell mpicxx --showme:compile 2> /dev/null && mpicxx --showme:link)
+export MPI := $(patsubst -I%,-isystem %,$(MPICXX))
 NO_MPI  := $(if $(MPI),,%_mpi_test.cpp %_mpi_bench.cpp)
 ifeq ($(MPI)$(if $(READ),,x),)
 $(info no mpicxx here (`make setup' installs it): programs named *_mpi_* are left out, \
@@ -57,15 +58,18 @@ PCH     := $(PRELUDE:tests/%=$(TESTSRC)/%.gch)
 SRC_H   := $(addprefix build/src/,$(filter %.hpp,$(ROOTS)))
 # $(call nth,ITEM,LIST): which of how many
 space   := $(subst ,, )
-nth      = $(words $(subst @, ,$(firstword $(subst @$1@, ,0@$(subst $(space),@,$(strip $2))@))))/$(words $2)
+before   = $(subst @, ,$(firstword $(subst @$1@, ,0@$(subst $(space),@,$(strip $2))@)))
+nth      = $(words $(before))/$(words $2)
 # A program that needs options of its own says so: // flags: -fopenmp
-own      = $$(sed -n 's,^// flags: ,,p' $(1)) $(if $(findstring _mpi_,$(1)),-DOMPI_SKIP_MPICXX $(MPI)) $(call own_$(KIND),$1)
-compile  = $(CXX) $(FLAGS_$(1)) $(call own,$<) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | $W/blame
+own      = $$(sed -n 's,^// flags: ,,p' $(1)) $(call own_$(KIND),$1) \
+           $(if $(findstring _mpi_,$(1)),-DOMPI_SKIP_MPICXX $(MPI))
+compile  = $(CXX) $(FLAGS_$(1)) $(call own,$<) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | \
+           $W/blame
 # Other compilers and flags than the last time make everything new.  (Where nothing is
 # noted, all that is there counts as made so.)
-note     = $(if $(READ),$(shell mkdir -p $O; echo '$(CXX) $(FLAGS_$1) $(MPI)' > $O/flags-$1.new; \
-  if [ ! -e $O/flags-$1 ]; then mv $O/flags-$1.new $O/flags-$1; touch -d @0 $O/flags-$1; \
-  elif cmp -s $O/flags-$1.new $O/flags-$1; then rm $O/flags-$1.new; else mv $O/flags-$1.new $O/flags-$1; fi))
+note     = $(if $(READ),$(shell mkdir -p $O; f=$O/flags-$1; said='$(CXX) $(FLAGS_$1) $(MPI)'; \
+  if [ ! -e $$f ]; then echo "$$said" > $$f; touch -d @0 $$f; \
+  elif [ "$$said" != "$$(cat $$f)" ]; then echo "$$said" > $$f; fi))
 $(call note,tests)$(call note,bench)
 
 $(PCH): $(TESTSRC)/prelude.hpp $O/flags-tests
@@ -79,7 +83,7 @@ $O/obj/$1/%.o: $2/%.cpp $(if $(filter bench,$3),,$(PCH)) $O/flags-$(3:figures=te
 	$Q$$(call compile,$3)
 $O/bin/$1/%: $O/obj/$1/%.o $4
 	@mkdir -p $$(@D)
-	$Q$$(CXX) $$^ $$(call own,$2/$$*.cpp) $$(LINK_$(KIND)) $$(LIBS_$3) -o $$@
+	$Q$$(CXX) $$^ $$(LINK_$(KIND)) $$(call own,$2/$$*.cpp) $$(LIBS_$3) -o $$@
 endef
 $(eval $(call programs,tests,$(TESTSRC),tests,$(MAIN)))
 $(eval $(call programs,extra,tests,tests,$(MAIN)))

@@ -6,7 +6,8 @@
 # Programs to start from: compiled as their users will, and run (*_mpi_* with four ranks).
 EXAMPLES := $(call find,examples,%,$(if $(MPI),,%_mpi_example.cpp))
 four      = $(if $(findstring _mpi_,$1),mpirun --oversubscribe --allow-run-as-root -n 4 )
-$(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: tangled/examples/%.cpp build/flags-tests
+$(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: \
+    tangled/examples/%.cpp build/flags-tests
 	$(call say,example,$*)
 	@mkdir -p $(@D) build/bin/examples
 	$Q$(CXX) $(STD) $(OPT) $(WARN) -Itangled/include $(EIGEN) -MMD -MP -MT $@ \
@@ -15,8 +16,8 @@ $(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: tangle
 	  printf 'case\texamples/%s\t%s\t$<:1\t0\nend\n' $* $$r > $@
 -include $(EXAMPLES:%=build/bin/examples/%.d)
 build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/%.cpp) \
-    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) $W/install CITATION.cff CHANGELOG.md README.md \
-    | $(VERIFIED) build/bench.stamp
+    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) $W/install CITATION.cff CHANGELOG.md \
+    README.md | $(VERIFIED) build/bench.stamp
 	$(call say,product,tests/product)
 	$Qtests/product/run $@ $(CXX)
 
@@ -24,8 +25,8 @@ build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/
 ## press: the build refuses broken chapters, at the right line
 press: build/results/press.txt
 	$Qgawk -f $W/report.awk $<
-build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard book/*.mk $W/*) chapters/template.nw \
-    $(SRC_H) $(MAIN:$O/obj/%.o=build/src/%.cpp) | $(VERIFIED) build/bench.stamp
+build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard book/*.mk $W/*) \
+    chapters/template.nw $(SRC_H) $(MAIN:$O/obj/%.o=build/src/%.cpp) | $(VERIFIED) build/bench.stamp
 	$(call say,press,tests/press)
 	$Qtests/press/run $@
 
@@ -36,11 +37,13 @@ EVERY ?= 11
 FROM  ?= 0
 SEED  ?= $(shell git rev-parse HEAD 2> /dev/null || echo 1)
 mutants: export COMPILE = $(CXX) $(STD) -O1 -w $(HEAP) $(EIGEN) -DBOOST_TEST_DYN_LINK
+MUTANTS = build/mutants/$(FROM)
 mutants: export LIBS = $(LIBS_tests)
 mutants: $(TANGLED)
-	$QCH=$(CH) FROM=$(FROM) $W/mutants/run build/mutants/$(FROM) $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED)) || r=$$?; \
-	  $(if $(SAMPLE)$(CH)$(filter-out 11,$(EVERY)),,[ ! -e build/mutants/$(FROM)/score.txt ] \
-	  || cp build/mutants/$(FROM)/score.txt book/measured/mutants$(filter-out 0,$(FROM)).txt;) exit $${r:-0}
+	$QCH=$(CH) FROM=$(FROM) $W/mutants/run $(MUTANTS) $(EVERY) \
+	  $(SAMPLE) $(if $(SAMPLE),$(SEED)) || r=$$?; \
+	  $(if $(SAMPLE)$(CH)$(filter-out 11,$(EVERY)),,[ ! -e $(MUTANTS)/score.txt ] || \
+	  cp $(MUTANTS)/score.txt book/measured/mutants$(filter-out 0,$(FROM)).txt;) exit $${r:-0}
 
 # --------------------------------------------------------------- sanitizers --
 # A build of another kind, by the same rules: without optimisation, with the address and
@@ -50,12 +53,15 @@ mutants: $(TANGLED)
 FLAGS_sanitize = -O0 -g1 -w $(LINK_sanitize) -fno-sanitize-recover=undefined \
   -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute
 LINK_sanitize  = -fsanitize=address,undefined --coverage
-own_sanitize   = $$(! grep -qs 'allocations.hpp\|__libc_malloc\|BOOST_TEST_MODULE' $1 || echo -fno-sanitize=address)
+no_room        = allocations.hpp\|__libc_malloc
+own_sanitize   = $$(! grep -qs '$(no_room)' $1 || echo -fno-sanitize=address) \
+  $(if $(findstring tests/main.cpp,$1),-fno-sanitize=address)
 build/sanitize/src/tests/%: build/src/tests/%
 	@mkdir -p $(@D); cp -p $< $@
 ifeq ($(KIND),sanitize)
 $(PCH) $(OBJ): | $(patsubst build/src/%,$O/src/%,$(filter build/src/tests/%,$(SRC_H)))
-.INTERMEDIATE: $(call obj,tests,$(TESTS)) $(call obj,extra,$(EXTRA)) $(TESTS:%=$O/bin/tests/%) $(EXTRA:%=$O/bin/extra/%)
+.INTERMEDIATE: $(call obj,tests,$(TESTS)) $(TESTS:%=$O/bin/tests/%) \
+  $(call obj,extra,$(EXTRA)) $(EXTRA:%=$O/bin/extra/%)
 endif
 sanitized: $(RUN)
 	$Q$W/gate --keep $(RUN)
@@ -79,7 +85,8 @@ coverage: sanitize
 reference:
 	$Qpython3 -m venv build/reference
 	$Qbuild/reference/bin/pip install -q -r tests/reference/requirements.txt
-	$Qfor with in jax mpmath; do build/reference/bin/python -B tests/reference/with_$$with.py tests/reference; done
+	$Qfor with in jax mpmath; do \
+	  build/reference/bin/python -B tests/reference/with_$$with.py tests/reference; done
 	$(call made,tests/reference/ (commit it))
 ## setup-peers: other implementations to compare with in `make bench' (8 GB)
 setup-peers:

@@ -2,6 +2,7 @@
 // positions against JAX and mpmath.  Falsified by any convention (sign, unit of
 // temperature, base of logarithms, pairing of coordinates) or value that differs
 // by more than the roundings of both.
+// reads: tests/reference/*_*.txt
 #include "prelude.hpp"
 #include "reference.hpp"
 #include "attn/fisher.hpp"

@@ -2,6 +2,7 @@
 // against mpmath.  Falsified by a state that is read before it is written, a
 // normaliser that is left out, or any value that differs by more than the
 // roundings of both.
+// reads: tests/reference/*_*.txt
 #include "prelude.hpp"
 #include "reference.hpp"
 #include "attn/autodiff.hpp"

@@ -1,6 +1,7 @@
 // Many heads and a transformer block against JAX.  Falsified by a head that
 // reads another head's keys, a gradient that lacks a path, or any value that
 // differs by more than the roundings of both.
+// reads: tests/reference/*_*.txt
 #include "prelude.hpp"
 #include "reference.hpp"
 #include "attn/block.hpp"

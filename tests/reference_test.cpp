@@ -1,6 +1,7 @@
 // Attention and its gradient against JAX and mpmath.  Falsified by any formula,
 // mask, order of indices or convention that differs from theirs by more than
 // the roundings of both.
+// reads: tests/reference/*_*.txt
 #include "prelude.hpp"
 #include "reference.hpp"
 #include "attn/attention.hpp"

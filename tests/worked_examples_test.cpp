@@ -1,6 +1,7 @@
 // The worked examples of the sources, number by number.  Falsified by a printed
 // number whose verdict in tests/worked_examples.txt is not that of the exact
 // value, by a row that nothing here computes, and by a value that no row prints.
+// reads: tests/worked_examples.txt build/src/tests/*.cpp
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/attention.hpp"

@@ -14,7 +14,7 @@ FNR == 1 { delete known; depth = doc = inside = skip = group = 0; head = text = 
   if (match(s, /[ \t]*\/\/([^\/].*)?$/)) { remark = substr(s, RSTART);
       s = substr(s, 1, RSTART - 1) }
   sub(/^[ \t]*\/\/ */, "", remark); as_is = s; gsub(/= *\{\}/, "= 0", s) }
-/^namespace (attn )?detail/ || /^namespace attn::detail/ { skip = 1 }
+/^namespace (attn )?detail/ || /^namespace attn::detail/ { skip = 1; detailed[header] }
 /^}.*namespace (attn::)?detail/ { skip = 0; doc = 0; text = ""; next }
 /^(inline )?namespace attn/ { inside = 1; next }
 /^namespace (Eigen|std|boost)/ { inside = 0; next }
@@ -78,6 +78,7 @@ function declaration(h,   t, m, name, kind) {
   if (own) spokenfor = kind; else if (!documented) said = ""
   current = name; thrower = kind == "function" ? name : ""
   if (list) { if (kind ~ /enum/) enumerated = name; else entry(kind, name, full, said); return }
+  headers[header]; public += !(name in known)
   if (documented) known[name] = 1
   else if (!(name in known)) complain("public " name " has no doc comment")
   if (length(name) > 1 && !(name in defined)) complain("public " name " has no @ %def")
@@ -103,5 +104,7 @@ function entry(kind, name, h, said) {
   gsub(/[ \t]+/, " ", h); gsub(/[ \t]+/, " ", said); sub(/^ /, "", h); sub(/^ /, "", said)
   printf "%s\t%s:%d\t%s\t%s\t%s\t%s\n", header, startfile, start, kind, name, h, said }
 END {
+  if (!list && public) print "      public   " public " names in " length(headers) \
+    " headers, of which " length(detailed) " have a namespace detail"
   if (later) print "      later    " later " functions throw and do not say so"
   exit bad }

@@ -13,10 +13,10 @@ END { unit()
   if (later) print "      later    " later " draws repeat a seed under another name"
   exit bad }
 # what a case or a function is, has been read
-function unit(   i, c, deep, b, first) {
+function unit(   i, c, deep, b) {
   b = body; body = ""
   if (b ~ /(gaussian|uniform)</) {
-    delete seed; delete owner; n = 0; first = 1; deep = 0
+    delete seed; delete owner; delete spoken; n = arguments = deep = 0
     for (i = 1; i <= length(b); i++) {
       c = substr(b, i, 1)
       if (c == "{") at[++deep] = n
@@ -24,7 +24,7 @@ function unit(   i, c, deep, b, first) {
       else if (c ~ /[gu]/ && substr(b, i, 40) ~ /^(gaussian|uniform)<[A-Za-z0-9_:<> ]*>\(/ &&
                substr(b, i - 1, 1) !~ /[A-Za-z0-9_]/) draw(b, i) } }
   delete where }
-function draw(b, i,   p, k, c, deep, arg, n_args, s, before, m, name) {
+function draw(b, i,   p, k, c, deep, arg, n_args, s, before, m, name, sentence) {
   p = i + index(substr(b, i), "(")
   deep = 0; n_args = 1; delete arg
   for (k = p; k <= length(b); k++) {
@@ -38,13 +38,17 @@ function draw(b, i,   p, k, c, deep, arg, n_args, s, before, m, name) {
   before = substr(b, 1, i - 1); sub(/.*[;{}]/, "", before)
   # (what is compared with itself in one sentence, or refused, is meant so)
   if (before ~ /BOOST_|verify|says\(/) return
+  # (an argument without a name meets but the others of its sentence)
+  sentence = i - length(before)
   if (match(before, /([A-Za-z_][A-Za-z_0-9.]*) *[-+*\/]?= *[^=]*$/, m)) name = m[1]
-  else if (match(before, /([A-Za-z_][A-Za-z_0-9]*)\($/, m)) name = m[1]
-  else name = "that of column " i
-  for (k = 1; k <= n; k++) if (seed[k] == s && owner[k] != name) {
-    complain(where[i], name " is drawn from the seed of " owner[k] " (" s ")"); break }
-  seed[++n] = s; owner[n] = name }
+  else if (match(before, /[:,>] *([A-Za-z_][A-Za-z_0-9]*)\($/, m)) name = m[1]
+  else name = "argument " ++arguments
+  for (k = 1; k <= n; k++)
+    if (seed[k] == s && owner[k] != name &&
+        (spoken[k] == sentence || name owner[k] !~ /argument/)) {
+      complain(where[i], name " is drawn from the seed of " owner[k] " (" s ")"); break }
+  seed[++n] = s; owner[n] = name; spoken[n] = sentence }
 function complain(place, what,   c) {
-  sub(/,$/, "", what); c = place; sub(/.*\//, "", c); sub(/,\)$/, ")", what)
+  c = place; sub(/.*\//, "", c); sub(/,\)$/, ")", what)
   if (index(" " lenient " ", " " substr(c, 1, 2) " ")) { later++; if (tell) print place ": " what }
   else { print place ": " what > "/dev/stderr"; bad = 1 } }
