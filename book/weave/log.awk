@@ -9,9 +9,9 @@
     if (c == "(") stack[++top] = match(s, /^[^() ]+\.[a-z]+/) ? substr(s, RSTART, RLENGTH) : ""
     else if (top) top-- }
   for (i = top; i && stack[i] == ""; i--) ;
-  file = i ? stack[i] : "book/book.tex" }
+  file = i ? stack[i] : "book/attention.tex" }
 function where(l,   f) { f = file; sub(/^\.\//, "", f)
-  if (f ~ /tex\/[^\/]*\.tex$/ && f !~ /^book\//) { sub(/.*tex\/(answers-|checks-)?/, "chapters/", f); sub(/\.tex$/, ".nw", f) }
+  if (f ~ /tex\/[^\/]*\.tex$/ && f !~ /^book\//) { sub(/.*tex\/(answers-)?/, "chapters/", f); sub(/\.tex$/, ".nw", f) }
   return f ":" l ": " }
 !preview && /^LaTeX Warning: (Reference|Citation|Label|There were)|^Package natbib Warning: (Citation|There were)/ {
   line = match($0, /input line ([0-9]+)/, m) ? m[1] : 0; sub(/^(LaTeX|Package natbib) Warning: /, ""); print where(line) $0; bad = 1 }

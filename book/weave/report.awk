@@ -9,7 +9,8 @@ $1 == "verify" {
   split($2, p, "/"); s = p[1]; inst[s] += $4
   if ($3 == "exact") exact[s] += $4
   else if ($3 == "refuted") refuted[s] += $4
-  else { r = $6 > 0 ? $5 / $6 : ($5 > 0 ? "inf" : 0); if (r + 0 > worst[s] + 0) worst[s] = r }
+  else { r = NF > 6 ? $7 : $6 > 0 ? $5 / $6 : ($5 > 0 ? "inf" : 0)
+      if (r + 0 > worst[s] + 0) worst[s] = r }
 }
 END {
   line = "---------------------------------------------------------------------------"

@@ -39,27 +39,33 @@ FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a
       took[rec run] = cpu * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1)
       if (rec == "") ran[++here] = run }
     else if (agg == "cv") number(rec "bench/" run "/cv", cpu) }
-  else if (agg == "median" && unit == "" ) ;
-  if (match($0, /^ *"([A-Za-z_]+)": ([-+.eE0-9]+),?$/, m) && agg == "median" && m[1] !~ /^(family_index|per_family_instance_index|repetitions|repetition_index|threads|iterations|real_time|cpu_time)$/)
+  if (match($0, /^ *"([A-Za-z_]+)": ([-+.eE0-9]+),?$/, m) && agg == "median" &&
+      m[1] !~ /_index$|^(repetitions|threads|iterations|real_time|cpu_time)$/)
     number(rec "bench/" run "/" m[1], m[2])
   if ($0 ~ /^ *\},?$/) { unit = agg = "" }
   next
 }
-$1 == "case"   { word($2 "/status", $3); word($2 "/line", $4); total++; if ($3 == "passed") passed++ ; next }
+$1 == "case"   { word($2 "/status", $3); word($2 "/line", $4); total++
+    if ($3 == "passed") passed++ ; next }
 $1 == "verify" { v = $2 ($3 == "refuted" ? "/refuted" : "")
                  number(v "/err", $5); number(v "/bound", $6); number(v "/n", $4)
-                 if ($6 > 0) number(v "/ratio", $5 / $6); else number(v "/ratio", 0)
+                 number(v "/ratio", NF > 6 ? $7 : $6 > 0 ? $5 / $6 : 0)
                  word(v "/kind", $3); instances += $4
                  if ($3 == "exact") exacts += $4; if ($3 == "refuted") refuted++
                  next }
-$1 == "fact"   { if ($3 ~ /^[-+]?([0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?|inf|nan)$/) number(rec $2, $3, $4); else word(rec $2, $3); next }
+$1 == "fact"   { if ($3 ~ /^[-+]?([0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?|inf|nan)$/) 
+                   number(rec $2, $3, $4)
+                 else word(rec $2, $3)
+                 next }
 $1 == "end"    { next }
 NF             { print FILENAME ":" FNR ": strange ledger line: " $0 > "/dev/stderr"; exit bad = 1 }
 END { if (bad) exit 1
-  number("book/cases", total + 0); number("book/passed", passed + 0); number("book/instances", instances + 0)
+  number("book/cases", total + 0); number("book/passed", passed + 0)
+      number("book/instances", instances + 0)
   number("book/exact", exacts + 0); number("book/refuted", refuted + 0)
   printf "\\def\\benchlist{"
   for (i = 1; i <= here; i++) { r = ran[i]; n = r; gsub(/[_&%#$]/, "\\\\&", n)
-    printf "\\benchline{%s}{%s}{%s}{%s}", n, duration(took[r]), ("rec/" r) in took ? duration(took["rec/" r]) : "", \
+    printf "\\benchline{%s}{%s}{%s}{%s}", n, duration(took[r]),
+      ("rec/" r) in took ? duration(took["rec/" r]) : "", \
       ("rec/" r) in took ? sprintf("%.2f", took[r] / took["rec/" r]) : "" }
   print "}" }

@@ -5,7 +5,7 @@ using namespace attn;
 
 const auto many = xavier<double>({256, 8}, 1);
 const auto shared = xavier<double>({256, 8, 1}, 1);
-const Matrix<double> X = gaussian<double>(256, 256, 2);
+const Matrix<double> X = gaussian<double>(256, 256, 12);
 
 // time the two forms of a projection
 static void fused(benchmark::State& state) {

@@ -32,6 +32,26 @@ double adjoint_gap(const Eigen::MatrixBase<A>& w,
   return gap == 0 ? 0 : to_double(quad(abs(gap) / size));
 }
 
+// a number that counts its products and sums
+struct Counted {
+  double x = 0;
+  static inline long products = 0, sums = 0;
+  Counted(double value = 0) : x(value) {}
+  Counted& operator+=(Counted b) {
+    ++sums;
+    x += b.x;
+    return *this;
+  }
+  friend Counted operator*(Counted a, Counted b) {
+    ++products;
+    return a.x * b.x;
+  }
+  friend Counted operator+(Counted a, Counted b) { return a.x + b.x; }
+  friend Counted operator-(Counted a, Counted b) { return a.x - b.x; }
+  friend Counted operator/(Counted a, Counted b) { return a.x / b.x; }
+  friend Counted operator-(Counted a) { return -a.x; }
+};
+
 // the elementary functions of one argument
 const auto elementary = std::tuple{
     [](auto x) { using std::exp; return exp(x); },
@@ -54,6 +74,17 @@ const auto elementary = std::tuple{
     [](auto x) { using std::pow; return pow(x, x); },
     [](auto x) { using std::atan2; return atan2(x, 1 - x * x); },
     [](auto x) { return (1 - x) / (2 + x) - x * x; }};
+const auto single_steps = std::tuple{
+    [](auto x) { return exp(x); }, [](auto x) { return expm1(x); },
+    [](auto x) { return log(x); }, [](auto x) { return log1p(x); },
+    [](auto x) { return sqrt(x); }, [](auto x) { return sin(x); },
+    [](auto x) { return cos(x); }, [](auto x) { return tan(x); },
+    [](auto x) { return sinh(x); }, [](auto x) { return cosh(x); },
+    [](auto x) { return tanh(x); }, [](auto x) { return asin(x); },
+    [](auto x) { return acos(x); }, [](auto x) { return atan(x); },
+    [](auto x) { return pow(x, 3); }, [](auto x) { return pow(2, x); },
+    [](auto x) { return pow(x, x); }, [](auto x) { return atan2(x, x); },
+    [](auto x) { return -x; }, [](auto x) { return 1 / x; }};
 
 BOOST_AUTO_TEST_SUITE(autodiff)
 
@@ -352,6 +383,38 @@ BOOST_AUTO_TEST_CASE(adjoint_identity_holds_exactly) {
 }
 
 // check the life of a tape
+BOOST_AUTO_TEST_CASE(one_step_per_operation) {
+  for (Index n = 1; n <= 12; ++n) {
+    Index steps = 0;
+    const auto f = [&](const auto& x, const auto& y) {
+      const Matrix<Var<double>> C = x * y;
+      const Var<double> sum = C.sum();
+      steps = Index(Tape<double>::steps().size());
+      return sum;
+    };
+    gradient(f, gaussian<double>(n, 3, 1), gaussian<double>(3, 5, 2));
+    const Index inputs = 3 * n + 15, operations = 30 * n - 1;
+    verify(std::abs(double(steps - inputs - operations)), 0);
+  }
+
+  // check that each function leaves one step at most
+  const auto steps_of = [](const auto& f, double at) {
+    const Recording<double> tape;
+    const Var<double> x(at, Tape<double>::push(-1, 0, -1, 0));
+    const auto before = Tape<double>::steps().size();
+    f(x);
+    return Tape<double>::steps().size() - before;
+  };
+  double off = 0;
+  const auto each = [&](const auto&... f) {
+    ((off += std::abs(double(steps_of(f, 0.5)) - 1)), ...);
+  };
+  std::apply(each, single_steps);
+  verify(off, 0);
+  const auto size = [](auto x) { return abs(x); };
+  BOOST_TEST((steps_of(size, -2) == 1 && steps_of(size, 2) == 0));
+  BOOST_TEST(steps_of([](auto x) { return max(x, 3 + x * 0); }, 1) == 2);
+}
 BOOST_AUTO_TEST_CASE(tape_is_erased_even_by_exceptions) {
   const auto size = [] { return Tape<double>::steps().size(); };
   const Vector<double> x = gaussian<double>(5, 1, 1);
@@ -428,19 +491,23 @@ BOOST_AUTO_TEST_CASE(hessians_agree_in_every_nesting) {
     verify(twice, F, tiny);
   }
 }
-BOOST_AUTO_TEST_CASE(one_step_per_operation) {
-  for (Index n = 1; n <= 12; ++n) {
-    std::size_t steps = 0;
-    const auto f = [&](const auto& x, const auto& y) {
-      const Matrix<Var<double>> C = x * y;
-      const Var<double> sum = C.sum();
-      steps = Tape<double>::steps().size();
-      return sum;
+BOOST_AUTO_TEST_CASE(two_products_per_step) {
+  using V = Var<Counted>;
+  for (const int n : {0, 1, 2, 10, 1000}) {
+    const Recording<Counted> tape;
+    const auto input = [] {
+      return V(Counted(2), Tape<Counted>::push(-1, 0, -1, 0));
     };
-    gradient(f, gaussian<double>(n, 3, 1), gaussian<double>(3, 5, 2));
-    const auto inputs = double(3 * n + 15);
-    const auto operations = double(n * 5 * (2 * 3 + 2 + 1));
-    verify(double(steps) - inputs, operations);
+    const V a = input(), b = input();
+    V y = a;
+    for (int i = 0; i < n; ++i) y += a * b / b - a;
+    const double steps = double(Tape<Counted>::steps().size());
+    verify(std::abs(steps - 2 - 4 * n), 0);
+    Counted::products = Counted::sums = 0;
+    const auto bar = tape.adjoints(y);
+    verify(double(Counted::products), 2 * steps);
+    verify(double(Counted::sums), 2 * steps);
+    verify(std::abs(bar[0].x - 1), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(gradients_at_the_edges) {
@@ -520,7 +587,8 @@ BOOST_AUTO_TEST_CASE(products_go_row_by_column) {
 BOOST_AUTO_TEST_CASE(cholesky_differentiates) {
   for (Index n = 1; n <= 5; ++n) {
     const auto R = lift<quad>(gaussian<double>(n, n, 3));
-    const Matrix<quad> A = R * R.transpose() + Matrix<quad>::Identity(n, n);
+    const Matrix<quad> A =
+        R * R.transpose() + Matrix<quad>::Identity(n, n);
     const Matrix<quad> S = R + R.transpose();
     const Vector<quad> b = lift<quad>(gaussian<double>(n, 1, 4));
     const auto solve = [&](const auto& z) {
@@ -550,23 +618,13 @@ BOOST_AUTO_TEST_CASE(answer_dual_numbers_as_matrices) {
     verify_exact(matrix(a / b), Matrix<Fp>(A * B.inverse()), 4);
   }
 }
-template <class F, class T>
-Vector<T> hessian_times(const F& f, const Vector<T>& x,
-                        const Vector<T>& u) {
-  return directional([&](const auto& z) { return gradient(f, z); }, x, u);
-}
-BOOST_AUTO_TEST_CASE(answer_hessian_times_vector) {
-  const auto f = [](const auto& z) {
-    using S = typename std::decay_t<decltype(z)>::Scalar;
-    S product(1);
-    for (Index i = 0; i < z.size(); ++i) product *= z(i) + S(i);
-    return S(product * product);
+BOOST_AUTO_TEST_CASE(answer_derivative_of_a_branch) {
+  const auto f = [](const auto& x) -> std::decay_t<decltype(x)> {
+    if (x == 0) return 0;
+    return x;
   };
-  for (Index n = 1; n <= 6; ++n) {
-    const Vector<Fp> x = gaussian<Fp>(n, 1, 1), u = gaussian<Fp>(n, 1, 2);
-    verify_exact(hessian_times(f, x, u), Vector<Fp>(hessian(f, x) * u),
-                 long(2 * n + 1));
-  }
+  verify(std::abs(derivative(f, 1e-300) - 1), 0);
+  refute(std::abs(derivative(f, 0.0) - 1), 1);
 }
 BOOST_AUTO_TEST_CASE(answer_complex_step) {
   using complex = std::complex<double>;
@@ -586,6 +644,35 @@ BOOST_AUTO_TEST_CASE(answer_complex_step) {
     const double step = std::imag(complex(square(complex(x, h)))) / h;
     refute(std::abs(step - 2 * x), std::abs(x));
     verify(std::abs(derivative(square, x) - 2 * x), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_central_step) {
+  const double u = unit_roundoff<double>(), x = 0.5, h = 0x1p-17;
+  const double top = std::exp(x + h);
+  const double central = (std::exp(x + h) - std::exp(x - h)) / (2 * h);
+  const double forward = (std::exp(x + h) - std::exp(x)) / h;
+  const double own = gamma(8, u);
+  verify(distance(central, exp(quad(x))),
+         (1 + own) * (h * h / 6 * top + 2 * u * top / h));
+  refute(distance(forward, exp(quad(x))), h / 2);
+  BOOST_TEST(std::abs(std::log2(h / std::cbrt(6 * u))) < 0.5);
+}
+template <class F, class T>
+Vector<T> hessian_times(const F& f, const Vector<T>& x,
+                        const Vector<T>& u) {
+  return directional([&](const auto& z) { return gradient(f, z); }, x, u);
+}
+BOOST_AUTO_TEST_CASE(answer_hessian_times_vector) {
+  const auto f = [](const auto& z) {
+    using S = typename std::decay_t<decltype(z)>::Scalar;
+    S product(1);
+    for (Index i = 0; i < z.size(); ++i) product *= z(i) + S(i);
+    return S(product * product);
+  };
+  for (Index n = 1; n <= 6; ++n) {
+    const Vector<Fp> x = gaussian<Fp>(n, 1, 1), u = gaussian<Fp>(n, 1, 2);
+    verify_exact(hessian_times(f, x, u), Vector<Fp>(hessian(f, x) * u),
+                 long(2 * n + 1));
   }
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -342,10 +342,21 @@ BOOST_AUTO_TEST_CASE(nan_reaches_a_forbidden_key) {
   auto x = random_problem<double>(z, 5);
   x.mask = Allowed{{true, false}, {true, true}};
   const auto w = random_outputs<double>(z, 5);
-  const RowVector<double> clean = attention_vjp(x, w).K.row(1);
-  x.Q(0, 0) = std::numeric_limits<double>::quiet_NaN();
-  BOOST_TEST((clean.allFinite() &&
-              attention_vjp(x, w).K.row(1).array().isNaN().all()));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto spoilt = [](const RowVector<double>& row) {
+    return row.array().isNaN().all();
+  };
+  auto query = x, key = x, value = x, bias = x;
+  query.Q(0, 0) = key.K(1, 0) = value.V(1, 0) = bias.K(1, 0) = nan;
+  const auto g = attention_vjp(x, w);
+  BOOST_TEST((g.K.allFinite() && g.Q.allFinite()));
+  BOOST_TEST(spoilt(attention_vjp(query, w).K.row(1)));
+  BOOST_TEST(spoilt(attention_vjp(key, w).Q.row(0)));
+  BOOST_TEST(std::isfinite(attention_forward(key).O(0, 0)));
+  BOOST_TEST(std::isnan(attention_forward(value).O(0, 0)));
+  bias.mask.reset();
+  (*bias.bias)(0, 1) = -std::numeric_limits<double>::infinity();
+  BOOST_TEST(spoilt(attention_forward(bias).weights.row(0)));
 }
 BOOST_AUTO_TEST_CASE(one_key_decides_nothing) {
   const Size z{4, 1, 3, 3, 2};

@@ -193,16 +193,16 @@ BOOST_AUTO_TEST_CASE(raised_gradient) {
     auto x = random_inputs<quad>(z, seed);
     const Matrix<quad> W = *x.M;
     x.M = times(W.transpose(), W);
-    const auto g = attention_vjp(x, random_outputs<quad>(z, seed));
-    const Matrix<quad> raised = times(g.bias, x.K);
-    verify(distance(times(raised, *x.M), g.Q), 1e-29);
+    const auto w = random_outputs<quad>(z, seed);
+    const Matrix<quad> raised = times(attention_vjp(x, w).bias, x.K);
+    verify(distance(times(raised, *x.M), reverse_gradient(x, w).Q), 1e-29);
   }
 }
 BOOST_AUTO_TEST_CASE(latent_metric) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Size z{3, 4, 3, 3, 2};
     auto x = random_inputs<quad>(z, seed);
-    const Matrix<quad> W = gaussian<quad>(Index(1 + seed % 4), 3, seed);
+    const Matrix<quad> W = gaussian<quad>(Index(1 + seed % 4), 3, seed + 20);
     const auto w = random_outputs<quad>(z, seed);
     const auto pull = [](const auto& m) {
       using M = std::decay_t<decltype(m)>;
@@ -239,11 +239,17 @@ BOOST_AUTO_TEST_CASE(metrics_stay_structured) {
 BOOST_AUTO_TEST_CASE(symmetric_part_acts) {
   const Size z{3, 4, 3, 3, 2};
   const auto x = random_inputs<quad>(z, 6);
-  const auto g = attention_vjp(x, random_outputs<quad>(z, 6));
+  const auto w = random_outputs<quad>(z, 6);
+  const auto g = attention_vjp(x, w);
   const Matrix<quad> a = gaussian<quad>(3, 3, 7);
-  const Matrix<quad> h = a + a.transpose();
-  const Matrix<quad> half = (g.M + g.M.transpose()) / quad(2);
-  verify(distance(duality(g.M, h), duality(half, h)), 1e-31);
+  for (const int sign : {1, -1}) {
+    AttentionParts<quad> u{0 * g.Q, 0 * g.K, 0 * g.V};
+    u.M = a + quad(sign) * a.transpose();
+    const Matrix<quad> part = (g.M + quad(sign) * g.M.transpose()) / quad(2);
+    const auto slope = difference_along(x, w, u);
+    verify(distance(slope.value, duality(part, u.M)), slope.bound);
+    verify(slope.bound, 1e-14);
+  }
 }
 BOOST_AUTO_TEST_CASE(mean_cotangent_is_output_times_cotangent) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -454,15 +460,24 @@ BOOST_AUTO_TEST_CASE(saturation_bound) {
   verify(std::abs(fisher_lower(half, X).norm() / X.norm() - 0.5), 0x1p-52);
 }
 BOOST_AUTO_TEST_CASE(norm_over_temperature) {
-  const RowVector<quad> s = lift<quad>(RowVector<double>{{2, 1, 0}});
-  const auto norm = [&](double T) {
-    return to_double(quad(softmax_jacobian(gibbs(s, quad(T)), quad(T)).norm()));
-  };
-  for (const double T : {0.05, 0.1, 0.2})
-    verify(std::abs(norm(T) * T * std::exp(1 / T) / 2 - 1),
-           10 * std::exp(-1 / T));
-  for (const double T : {1e2, 1e3, 1e4})
-    verify(std::abs(norm(T) * 3 * T / std::sqrt(2.0) - 1), 2 / T);
+  const RowVector<double> rows[] = {RowVector<double>{{2, 1, 0}},
+                                    RowVector<double>{{2, 1, 1, 0}},
+                                    RowVector<double>{{3, 1, 1, 1, -2}}};
+  for (int r = 1; r <= 3; ++r) {
+    const RowVector<quad> s = lift<quad>(rows[r - 1]);
+    const double gap = to_double(quad(s(0) - s(1))), n = double(s.size());
+    const auto norm = [&](double T) {
+      const Matrix<quad> J = softmax_jacobian(gibbs(s, quad(T)), quad(T));
+      return to_double(quad(J.norm()));
+    };
+    for (const double T : {0.05, 0.1, 0.2}) {
+      const double cold = std::sqrt(r * (r + 3.0)) * std::exp(-gap / T) / T;
+      verify(std::abs(norm(T) / cold - 1),
+             10 * std::exp(-gap / T) + (gap / T + 10) * 0x1p-53);
+    }
+    for (const double T : {1e2, 1e3, 1e4})
+      verify(std::abs(norm(T) * n * T / std::sqrt(n - 1) - 1), 2 / T);
+  }
 }
 BOOST_AUTO_TEST_CASE(hotter_is_not_better) {
   const RowVector<double> s{{2, 1, 0}};
@@ -520,16 +535,31 @@ BOOST_AUTO_TEST_CASE(answer_softcap) {
 }
 BOOST_AUTO_TEST_CASE(answer_sink) {
   const quad sigma = quad(1) / 4;
-  Matrix<quad> S(3, 5);
-  S << gaussian<quad>(3, 4, 1), Matrix<quad>::Constant(3, 1, sigma);
+  const Matrix<quad> scores = gaussian<quad>(3, 4, 1),
+                     V = gaussian<quad>(4, 2, 2), dO = gaussian<quad>(3, 2, 3);
+  const auto weights = [&](const auto& t) {
+    using R = typename std::decay_t<decltype(t)>::Scalar;
+    Matrix<R> s(3, 5);
+    s << lift<R>(scores), Matrix<R>::Constant(3, 1, t(0, 0));
+    return gibbs(s);
+  };
+  const Matrix<quad> at = Matrix<quad>::Constant(1, 1, sigma);
+  const Matrix<quad> A = weights(at);
   Matrix<quad> X(3, 5);
-  X << gaussian<quad>(3, 4, 2), Matrix<quad>::Zero(3, 1);
-  const Matrix<quad> A = gibbs(S);
-  const quad by_gauge = fisher_lower(A, X).col(4).sum();
+  X << times(dO, V.transpose()), Matrix<quad>::Zero(3, 1);
   quad closed(0);
   for (Index i = 0; i < 3; ++i)
     closed -= A(i, 4) * A.row(i).dot(X.row(i));
-  verify(distance(by_gauge, closed), 1e-31);
+
+  // differentiate by the sink
+  const Matrix<quad> tape = gradient(
+      [&](const Matrix<Var<quad>>& t) {
+        using R = Var<quad>;
+        const Matrix<R> kept = weights(t).leftCols(4);
+        return duality(lift<R>(dO), times(kept, lift<R>(V)));
+      }, at);
+  verify(distance(fisher_lower(A, X).col(4).sum(), tape(0, 0)), 1e-31);
+  verify(distance(closed, tape(0, 0)), 1e-31);
 }
 BOOST_AUTO_TEST_CASE(answer_cross_entropy) {
   const Matrix<quad> S = gaussian<quad>(3, 4, 5);

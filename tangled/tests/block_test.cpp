@@ -171,6 +171,13 @@ BOOST_AUTO_TEST_CASE(tasks_have_known_answers) {
     wrong += (seen[p] > 0) != (5 <= p && p < 10);
   verify(double(wrong), 0);
 }
+BOOST_AUTO_TEST_CASE(refuses_periods_without_tokens) {
+  std::mt19937_64 bits(7);
+  BOOST_CHECK_EXCEPTION(induction(8, 16, bits), std::invalid_argument,
+                        says("length 16 needs 9 tokens of 8"));
+  BOOST_CHECK_EXCEPTION(induction(8, 2, bits), std::invalid_argument,
+                        says("induction: length 2"));
+}
 BOOST_AUTO_TEST_CASE(previous_token_is_learned) {
   ModelShape shape = small;
   shape.blocks = 1;

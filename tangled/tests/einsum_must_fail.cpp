@@ -4,6 +4,8 @@ using namespace attn;
 extern const Tensor<double, up, up> Q, K;
 extern const Tensor<double, dn, dn> g;
 extern const Tensor<double, up, dn> A;
+extern const Matrix<double> M;
+extern const double x;
 void refused();
 void refused() {
   // equations that break Einstein's rule
@@ -85,5 +87,23 @@ void refused() {
   #elif CASE == 22
   Q - g;
   // expect: no match for
+  #endif
+
+  // equations whose arguments are no tensors
+  #if CASE == 23
+  eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(M, M, M);  // eq:none
+  // expect: a bare matrix is rows of vectors, up and up
+  #elif CASE == 24
+  eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(2 * M, g, M);  // eq:none
+  // expect: eq: an argument is no tensor
+  #elif CASE == 25
+  eq<"S^{ij} = x Q^{ij}">(x, Q);  // eq:none
+  // expect: give a number x as Tensor<S>(x)
+  #elif CASE == 26
+  eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">("Q", g, nullptr);  // eq:none
+  // expect: eq: an argument is no tensor
+  #elif CASE == 27
+  eq<"v^a = Q^{ia} g_{ab} K^{jb}">(M, 1.0, M);  // eq:none
+  // expect: eq: an argument is no tensor
   #endif
 }

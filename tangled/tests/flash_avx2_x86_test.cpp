@@ -10,4 +10,8 @@ BOOST_AUTO_TEST_CASE(compiled_at_o3_for_avx2) {
   if (!__builtin_cpu_supports("avx2")) return;
   attn::check_build(5000);
 }
+BOOST_AUTO_TEST_CASE(exponential_at_o3_for_avx2) {
+  if (!__builtin_cpu_supports("avx2")) return;
+  attn::check_exp2_of_build();
+}
 BOOST_AUTO_TEST_SUITE_END()

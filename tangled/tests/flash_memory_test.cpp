@@ -91,9 +91,6 @@ BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
   verify(double(std::abs(small.both - large.both)), 0);
   verify(double(std::abs(small.calls - large.calls)), 0);
   verify(double(large.both), 1 << 20);
-  const double two_floats_a_row = 8.0 * (65536 - 1024);  // not: O(n)
-  refute(two_floats_a_row - double(large.both - small.both),
-         two_floats_a_row);
   BOOST_TEST(small.forward > 0);
 }
 BOOST_AUTO_TEST_CASE(workspace_at_every_length) {

@@ -9,4 +9,7 @@ BOOST_AUTO_TEST_SUITE(flash)
 BOOST_AUTO_TEST_CASE(compiled_at_o2_for_this_processor) {
   attn::check_build(3000);
 }
+BOOST_AUTO_TEST_CASE(exponential_at_o2_for_this_processor) {
+  attn::check_exp2_of_build();
+}
 BOOST_AUTO_TEST_SUITE_END()

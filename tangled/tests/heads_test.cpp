@@ -216,13 +216,20 @@ BOOST_AUTO_TEST_CASE(weights_move_by_tanh) {
            0x1p-51);
   }
 }
+void bias_at_random(MultiHead<double>& m, std::uint64_t seed) {
+  set_biases(m);
+  for_each_weight([&](std::string name, auto& w) {
+    if (name[0] == 'b') w = gaussian<double>(w.size(), 1, seed++);
+  }, m);
+}
 BOOST_AUTO_TEST_CASE(collapse_is_cubic) {
   double last = 0, before = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Matrix<double> X = 0.3 * gaussian<double>(8, 12, seed);
     for (int layer = 0; layer < 3; ++layer) {
-      const auto m =
-          xavier<double>({12, 3}, seed * 100 + 4 * std::uint64_t(layer));
+      auto m = xavier<double>({12, 3},
+                              seed * 100 + 4 * std::uint64_t(layer));
+      if (seed % 2) bias_at_random(m, 1000 * seed + 4 * std::uint64_t(layer));
       const double delta = diameter(X);
       X = attend(m, X);
       const double now = diameter(X);
@@ -230,7 +237,7 @@ BOOST_AUTO_TEST_CASE(collapse_is_cubic) {
       before = delta, last = now;
     }
     const auto m = xavier<double>({12, 3}, seed);
-    const Matrix<double> small = 1e-2 * gaussian<double>(8, 12, seed);
+    const Matrix<double> small = 1e-2 * gaussian<double>(8, 12, seed + 50);
     const double one = diameter(attend(m, small));
     const double ten = diameter(attend(m, small / 10));
     verify(std::abs(std::log10(one / ten) - 3), 1e-3);

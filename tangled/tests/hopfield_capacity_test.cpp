@@ -161,6 +161,26 @@ BOOST_AUTO_TEST_CASE(gaussian_threshold) {
       gaussian_losses(gamma, beta);
   gaussian_losses(0.6, 1);
 }
+void cold_limit(double beta, double d) {
+  const double r = std::sqrt(d), off = 0.05 * d;
+  const double at = gaussian_capacity_rate(beta) * d;  // log M at gamma_c
+  const auto log_normal = [](double x) {
+    return std::log(std::erfc(-x * std::sqrt(0.5)) / 2);
+  };
+  const double mean = beta * beta * d / 2 - beta * d;
+  verify(std::exp(at - off + log_normal(-r)), std::exp(-0.9 * off));
+  verify(std::exp(at - off + mean + log_normal((1 - beta) * r)),
+         std::exp(-0.9 * off));
+  if (beta >= 1) verify(std::exp(off) / d, std::exp(at + off + log_normal(-r)));
+  if (beta < 0.66) {
+    verify(std::exp(0.9 * off), std::exp(at + off + mean));
+    verify(std::exp(beta * beta * d - at - off), std::exp(-0.9 * off));
+  }
+}
+BOOST_AUTO_TEST_CASE(cold_limits) {
+  for (const double beta : {0.2, 0.5, 0.65, 0.8, 1.0, 1.5, 2.0})
+    for (const double d : {200.0, 500.0, 1200.0}) cold_limit(beta, d);
+}
 double sphere_log_mean(double d, double beta) {
   const double nu = d / 2 - 1;
   return std::lgamma(nu + 1) + nu * std::log(2 / (beta * d)) +
@@ -299,8 +319,9 @@ BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
   fact("printed", std::exp(-5.0), 2);
   refute(1 - A(0), 0.8);
   verify(std::abs(A(0) - 1 / (1 + 999 * std::exp(-5.0))), 0x1p-53 * 1020);
-  const double enough = std::log(999 / 0.01);
-  verify(1 - attn::gibbs(s, 1 / enough)(0), 0.01);
+  const double enough = std::log(999 * 0.99 / 0.01);
+  verify(std::abs(1 - attn::gibbs(s, 1 / enough)(0) - 0.01),
+         0x1p-53 * 1100);
 }
 
 // check edges of the memory

@@ -2,6 +2,7 @@
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "memories.hpp"
+#include "attn/rounding.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(hopfield)
@@ -69,6 +70,25 @@ BOOST_AUTO_TEST_CASE(steps_are_summable) {
     }
     const quad fall = start - hopfield_energy(x, K, beta)(0);
     verify(worse(0, to_double(sum - 2 * fall)), 1e-30);
+  }
+}
+BOOST_AUTO_TEST_CASE(trajectories_converge) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Matrix<double> K = gaussian<double>(5, 3, seed);
+    const Matrix<double> X = 3 * gaussian<double>(10, 3, seed + 70);
+    const double beta = std::pow(2.0, double(seed % 6) - 2);
+    const Matrix<double> first = hopfield_update(X, K, beta);
+    const Matrix<double> way = gaussian<double>(3, 50, seed + 140);
+    const Matrix<double> reach = K * way, ours = first * way;
+    const double slack = gamma(20, 0x1p-53) * (1 + K.norm()) * way.norm();
+    for (Index v = 0; v < 50; ++v)
+      verify(worse(0, ours.col(v).maxCoeff() - reach.col(v).maxCoeff()),
+             slack);
+    const auto end = hopfield_retrieve(X, K, beta, 100000);
+    BOOST_TEST(end.converged);
+    const double lipschitz = 1 + beta * square_diameter(K) / 4;
+    verify((hopfield_update(end.X, K, beta) - end.X).norm(),
+           lipschitz * (std::sqrt(30.0) * 1e-12 + slack));
   }
 }
 BOOST_AUTO_TEST_CASE(energy_is_bounded_below) {
@@ -175,6 +195,7 @@ BOOST_AUTO_TEST_CASE(certificate_by_hand) {
   }
 }
 BOOST_AUTO_TEST_CASE(basins_are_kept) {
+  int tried = 0;
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     const Index d = Index(6 + seed % 9), M = Index(2 + seed % 5);
     const Matrix<double> K = gaussian<double>(M, d, seed);
@@ -182,6 +203,9 @@ BOOST_AUTO_TEST_CASE(basins_are_kept) {
     while (!basin(K, 0, beta).kept() && beta < 100) beta *= 1.1;
     const Basin b = basin(K, 0, beta);
     if (!b.kept()) continue;  // a pattern inside the hull of the others
+    ++tried;
+
+    // draw two cues on the surface of the ball
     const auto surface = [&](std::uint64_t more) {
       const RowVector<double> v = gaussian<double>(1, d, seed + more);
       return Matrix<double>(K.row(0) + b.radius * v / v.norm());
@@ -196,6 +220,7 @@ BOOST_AUTO_TEST_CASE(basins_are_kept) {
     const Matrix<double> end = hopfield_retrieve(x, K, beta, 9000).X;
     verify((end - K.row(0)).norm(), b.rate * b.radius + slack);
   }
+  BOOST_TEST(tried > 100);
 }
 BOOST_AUTO_TEST_CASE(reach_of_a_memory) {
   const Matrix<double> K = gaussian<double>(8, 32, 3);

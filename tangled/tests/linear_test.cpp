@@ -285,6 +285,24 @@ BOOST_AUTO_TEST_CASE(delta_rule_is_stable) {
         recurrence(psi, psi, v, rule, M).M;
     verify_exact(moved, Matrix<Fp>((Fp(1) - c) * apart), 10);
   }
+
+  // push the rate across its limits
+  const Matrix<double> key = gaussian<double>(1, 4, 5);
+  const Matrix<double> value = gaussian<double>(1, 3, 6);
+  const auto spread = [&](double c, const Matrix<double>& D) {
+    const auto rule = delta<double>(
+        Vector<double>::Constant(1, c / key.squaredNorm()));
+    const Matrix<double> none = Matrix<double>::Zero(4, 3);
+    return (recurrence(key, key, value, rule, D).M -
+            recurrence(key, key, value, rule, none).M).norm() / D.norm();
+  };
+  const Matrix<double> along_key = key.transpose() * value;
+  const double slack = 1 + gamma(100, 0x1p-53);
+  for (const double c : {0.0, 0.3, 1.0, 1.7, 2.0})
+    for (std::uint64_t seed = 7; seed < 12; ++seed)
+      verify(spread(c, gaussian<double>(4, 3, seed)), slack);
+  for (const double c : {-0.1, 2.1})
+    refute(spread(c, along_key), slack);
 }
 BOOST_AUTO_TEST_CASE(chunks_within_bound) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
@@ -465,7 +483,8 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   BOOST_TEST(linear_attention(none, F, V).rows() == 0);
   const Matrix<double> big = 500 * gaussian<double>(4, 2, 2);
   const Matrix<double> W = gaussian<double>(8, 2, 3);
-  BOOST_TEST(performer(big, big, big, W).allFinite());
+  const Matrix<double> ones = Matrix<double>::Ones(4, 1);
+  verify(distance(performer(big, big, ones, W.topRows(1)), ones), 0);
   verify(positive_features(kernel_coordinates(big), W).rowwise().sum()
              .minCoeff(), 0);
   verify(performer(F, none, none, W).norm(), 0);

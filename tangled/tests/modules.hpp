@@ -21,8 +21,9 @@ Setting<S> setting(std::uint64_t seed) {
   const Index n = Index(1 + seed % 5), c = n + Index(seed % 3);
   Setting<double> s;
   s.m = xavier<double>(shapes[k], 10 * seed);
+  std::uint64_t stream = 1000 * seed;
   for_each_weight([&](std::string name, auto& w) {
-    if (name[0] == 'b') w = 0.5 * gaussian<double>(w.size(), 1, seed + 5);
+    if (name[0] == 'b') w = 0.5 * gaussian<double>(w.size(), 1, stream++);
   }, s.m);
   s.X = gaussian<double>(n, s.m.W_Q.rows(), seed + 6);
   s.C = gaussian<double>(c, s.m.W_K.rows(), seed + 7);

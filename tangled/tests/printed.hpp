@@ -10,6 +10,10 @@
 namespace gibbs {
 using namespace attn;
 
+// count roundings in quad
+/// n roundings in quad, relative to numbers of order one.
+inline double roundings(double n) { return n * 0x1p-113; }
+
 // draw rows of scores for the checks
 const double inf = std::numeric_limits<double>::infinity();
 const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -39,11 +43,101 @@ inline Printed printed(const Matrix<quad>& s, const quad& T) {
   return {A, log(Z), U, quad(-(A.array() * A.array().log()).sum())};
 }
 
+// evaluate the rounding bounds
+/// Theorem's bounds for one row: weights, log Z, entropy and energies.
+struct Bounds {
+  RowVector<double> A;
+  double logZ, H, F, U;
+};
+template <class S>
+Bounds bounds(const Matrix<quad>& s, double T) {
+  const double u = 1.01 * unit_roundoff<S>();
+  const double tiny =
+      1e3 * to_double(std::numeric_limits<S>::denorm_min());
+  const double n = double(s.cols()), m = to_double(s.maxCoeff());
+  const RowVector<double> A = lift<double>(attn::gibbs(s, quad(T)));
+  const RowVector<double> x = lift<double>(
+      ((s.maxCoeff() - s.array()) / quad(T)).matrix());
+  const double mean = A.dot(x), L = -std::log(A.maxCoeff());
+  const double second = A.dot(x.cwiseProduct(x));
+  const double logZ = m / T + L, H = L + mean, rest = 1 - A.maxCoeff();
+
+  // assemble the bounds of a row
+  const double eL = 2 * mean + n * rest + 2 * L;
+  const double eX = 2 * second + (n + 5) * mean + 2 * mean * mean +
+                    n * rest * mean;
+  return {u * (2 * x.array() + 2 * mean + n + 6) * A.array() + tiny,
+          u * (std::abs(m) / T + std::abs(logZ) + eL) + n * tiny,
+          u * (4 * second + (2 * n + 8) * H) + n * tiny,
+          u * (T * (eL + L) + std::abs(m + T * L)) + T * n * tiny,
+          u * (T * (eX + mean) + std::abs(m - T * mean)) + T * n * tiny};
+}
+template <class S, class F>
+void rows_within_bound(std::uint64_t seeds, F f) {
+  for_rows(seeds, [&](const Matrix<double>& X, double temperature) {
+    const Matrix<S> s = X.cast<S>().row(0);
+    const S T = static_cast<S>(temperature);
+    f(s, T, lift<quad>(s), quad(T), bounds<S>(lift<quad>(s), T));
+  });
+}
+
 // write the free energy of any distribution
 /// F(q) = U(q) - T H(q) of one row, as printed.
 inline quad free_energy_of(const Matrix<quad>& q, const Matrix<quad>& s,
                            quad T) {
   return quad(-(q.array() * s.array()).sum()) - T * entropy(q)(0);
+}
+
+// write weights at any temperature
+inline RowVector<quad> weights_at(const RowVector<quad>& s, quad beta) {
+  const RowVector<quad> w = (beta * s.array()).exp();
+  return w / w.sum();
+}
+
+// estimate a mean and its error
+/// The mean of x and the standard error of that mean.
+inline std::pair<double, double> estimate(const Vector<double>& x) {
+  const double n = double(x.size()), mean = x.mean();
+  const double square = (x.array() - mean).square().sum() / (n - 1);
+  return {mean, std::sqrt(square / n)};
+}
+
+// visit all types of three keys
+/// Calls f(type, number of its sequences) for all types of N draws.
+template <class F>
+void for_types(Index N, F f) {
+  Matrix<quad> choose = Matrix<quad>::Zero(N + 1, N + 1);
+  for (Index i = 0; i <= N; ++i)
+    for (Index j = 0; j <= i; ++j)
+      choose(i, j) = j == 0 ? quad(1)
+                            : quad(choose(i - 1, j - 1) + choose(i - 1, j));
+  for (Index i = 0; i <= N; ++i)
+    for (Index j = 0; i + j <= N; ++j) {
+      RowVector<quad> q(3);
+      q << quad(double(i)), quad(double(j)), quad(double(N - i - j));
+      f(q / quad(double(N)), quad(choose(N, i) * choose(N - i, j)));
+    }
+}
+
+// throw a die with three faces
+/// Throws of a die with the numbers 2, 1, 0: the probability of a total,
+/// and the expected fractions of the faces given that total.
+struct Throws {
+  quad probability;
+  RowVector<quad> fractions;
+};
+template <class Event>
+Throws throws_of_die(Index N, Event happens) {
+  Throws y{quad(0), RowVector<quad>::Zero(3)};
+  for_types(N, [&](const RowVector<quad>& q, const quad& sequences) {
+    const double total = double(N) * to_double(2 * q(0) + q(1));
+    if (!happens(std::round(total))) return;
+    const quad p = sequences * pow(quad(3), quad(double(-N)));
+    y.probability += p;
+    y.fractions += p * q;
+  });
+  y.fractions /= y.probability;
+  return y;
 }
 
 // compute one entropy in three ways

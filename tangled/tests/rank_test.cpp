@@ -82,6 +82,7 @@ BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
     };
     above(linear_attention(elu_features(Q), elu_features(K), I), d);
     above(linear_attention(relu_features(Q), relu_features(K), I), d);
+    above(elu_features(Q) * elu_features(K).transpose() / double(n), d);
     for (const Index m : {4, 16})
       above(performer(Q, K, I, gaussian<double>(m, d, seed)), m);
     for (const Index m : {4, 16}) above(nystroem_attention(Q, K, I, m), m);

@@ -63,8 +63,8 @@ template <class T>
 bool allows(const FlashRule<T>& r, Index n_q, Index n_k, Index i, Index j) {
   const Index n = r.queries.value_or(n_q), m = r.keys.value_or(n_k);
   const Index at = i + r.offset.value_or(m - n);
-  return i < n && j < m && (!r.left || j >= at - *r.left) &&
-         (!r.right || j <= at + *r.right) &&
+  return i < n && j < m && (!r.left || at - j <= *r.left) &&
+         (!r.right || j - at <= *r.right) &&
          (!r.keep || (*r.keep)(i / r.keep_q, j / r.keep_k));
 }
 

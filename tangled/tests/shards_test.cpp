@@ -77,7 +77,9 @@ BOOST_AUTO_TEST_CASE(windows_between_pieces) {
     Dice roll{seed};
     const Index n_q = roll(20), n_k = roll(20);
     const int p = int(1 + roll(5));
-    const RingRule c = random_rule(roll, n_q, n_k);
+    RingRule c = random_rule(roll, n_q, n_k);
+    if (seed % 5 == 0) c.plain.left = std::numeric_limits<Index>::max();
+    if (seed % 7 == 0) c.plain.right = std::numeric_limits<Index>::max();
     const auto pick = [&](Index n) {
       return seed % 3 == 0 ? striped(n, p) : seed % 3 == 1 ? zigzag(n, p)
                                                            : contiguous(n, p);

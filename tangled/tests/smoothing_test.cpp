@@ -40,6 +40,12 @@ BOOST_AUTO_TEST_CASE(consistency_rate) {
       width(k) = std::pow(D * c / (b * b), 1 / (D + 4));
       const Risk r = risk(lattice(s, d), width(k));
       error(k) = r.bias * r.bias + 0.04 * r.variance;
+
+      // try a narrower and a wider kernel
+      for (const double x : {0.8, 1.25}) {
+        const Risk other = risk(lattice(s, d), x * width(k));
+        verify(error(k), other.bias * other.bias + 0.04 * other.variance);
+      }
     }
     const double span = std::log(volume(1) / volume(0));
     const double slope = std::log(error(1) / error(0)) / span;

@@ -75,7 +75,7 @@ Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
       if (is_forbidden(s.value(i, j))) continue;
       s.error(i, j) = e + (r.softcap ? 7 * u * cap : 0) +
                       gamma(4, u) * modify(cap, a, plain, i, j) +
-                      4 * smallest_subnormal<S>();
+                      (r.softcap ? 3 * c + 1 : 1) * smallest_subnormal<S>();
     }
   return s;
 }

@@ -238,6 +238,10 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
                         std::invalid_argument, says("append 1x4 and 1x4"));
   BOOST_CHECK_EXCEPTION(decode(x, r, KeyValueCache<double>(4, 3)),
                         std::invalid_argument, says("decode: 200 queries"));
+  cache.forget_before(N - L);
+  BOOST_CHECK_EXCEPTION(decode(queries_of(x, N - 1, N), r, cache),
+                        std::invalid_argument,
+                        says("before position 193 are allowed"));
   cache.append(x.K.row(0), x.V.row(0));
   BOOST_CHECK_EXCEPTION(decode(queries_of(x, 0, 1), r, cache),
                         std::invalid_argument, says("decode: 1 queries"));

@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(masks_by_their_definitions) {
             i < n / 2 && j < m - m / 3, t % 3 == 0, same};
         for (std::size_t k = 0; k < truth.size(); ++k)
           verify(all[k].allows(i, j) == truth[k] ? 0 : 1, 0);
-        const bool global = (t >= -1 && t <= 1) || j < 1 || i + m - n < 1;
+        const bool global = (t >= -1 && t <= 1) || j < 1 || i + m - n == 0;
         verify(all[10].allows(i, j) == global ? 0 : 1, 0);
         verify(all[11].allows(i, j) == (t <= 0 && !same) ? 0 : 1, 0);
         verify(all[12].allows(i, j), 0);
@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
   for (const Mask& mask :
        {causal(n, m), window(n, m, 2, 1), strided(n, m, 4),
         strided(n, m, 1), padding(n, m, 4, 7), padding(n, m, n, m),
-        global_tokens(n, m, 5), random_tiles(n, m, 2, 1, 5)})
+        global_tokens(n, m, 5), global_tokens(n, m, 2, -4),
+        global_tokens(n, m, 0, -4), random_tiles(n, m, 2, 1, 5)})
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < m; ++j)
         for (const Index e : {1, 2, 3}) {

@@ -59,6 +59,19 @@ void hold_gradients() {
 }
 BOOST_AUTO_TEST_CASE(gradients_in_double) { hold_gradients<double>(); }
 BOOST_AUTO_TEST_CASE(gradients_in_float) { hold_gradients<float>(); }
+BOOST_AUTO_TEST_CASE(capped_scores_underflow) {
+  const double eta = smallest_subnormal<float>(), u = 0x1p-24;
+  const VariantParts<float> none{{}, {}, {}};
+  VariantRules r{everything(1, 1)};
+  r.softcap = 64;
+  const double score = modify(float(20 * eta), none, r, 0, 0);
+  verify(20 * eta - score, (3 * 64 + 1) * eta);
+  refute(20 * eta - score, 4 * eta);
+  const double exact = 1e-30 / std::pow(std::cosh(20.0), 2);
+  const double off = std::abs(uncapped(1e-30F, 20.0F, 1) - exact);
+  verify(off, 2 * eta);
+  refute(off, (std::expm1(8 * u * 20) + gamma(12, u)) * exact);
+}
 BOOST_AUTO_TEST_CASE(tiles_in_double) {
   hold_variant<double>([](auto& x, auto& truth, const VariantRules& r) {
     verify(variant_in_tiles(x, r, 3).O, literal(truth, r).O,

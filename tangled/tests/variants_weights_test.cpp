@@ -107,8 +107,10 @@ BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
     const Index n = Index(1 + seed % 60);
     const double size = std::pow(10.0, double(seed % 7) - 4);
     const Matrix<double> s = size * gaussian<double>(2, n, seed);
-    const Matrix<quad> truth = sparsemax(lift<quad>(s));
-    verify(sparsemax(s), truth, Matrix<double>::Constant(2, n, 8 * 0x1p-53));
+    for (const double T : {1.0, 0.3})
+      verify(entmax(s, 2.0, T), entmax(lift<quad>(s), quad(2), quad(T)),
+             Matrix<double>::Constant(2, n, 7 * 0x1p-53));
+    verify(distance(sparsemax(s), entmax(s, 2.0)), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(sparse_edges) {
@@ -156,6 +158,19 @@ BOOST_AUTO_TEST_CASE(entmax_of_gibbs_is_fisher) {
     const Matrix<quad> A = attn::gibbs(gaussian<quad>(3, 6, seed));
     const Matrix<quad> G = gaussian<quad>(3, 6, seed + 1);
     verify(distance(entmax_vjp(A, G, quad(1)), fisher_lower(A, G)), 1e-31);
+    const Matrix<double> a =
+        attn::gibbs(Matrix<double>(20 * gaussian<double>(1, 6, seed)));
+    const Matrix<double> g = gaussian<double>(1, 6, seed + 60);
+    const Matrix<double> ours = entmax_vjp(a, g, 1.0);
+    const Matrix<quad> truth =
+        entmax_vjp(lift<quad>(a), lift<quad>(g), quad(1));
+    for (Index q = 0; q < 6; ++q) {
+      double P = 0;
+      for (Index k = 0; k < 6; ++k) P += a(k) * std::abs(g(q) - g(k));
+      verify(distance(ours(q), truth(q)),
+             0x1p-53 * (2 * 6 + 8) * (1 + 1 / a.maxCoeff()) * a(q) * P +
+                 6 * 0x1p-1074);
+    }
   }
 }
 
@@ -290,7 +305,11 @@ BOOST_AUTO_TEST_CASE(planted_temperature) {
   for (const double T : {0.1, 0.2, 0.7, 1.0, 4.0, 50.0}) {
     const Matrix<quad> s = gaussian<quad>(6, 8, 3);
     const Matrix<quad> q = attn::gibbs(s, quad(T));
-    verify(to_double(abs(learn_temperature(s, q) / quad(T) - 1)), 1e-28);
+    for (const double unit : {1.0, 1e6, 1e-6}) {
+      const Matrix<quad> large = quad(unit) * s;
+      const quad found = learn_temperature(large, q) / quad(unit);
+      verify(to_double(abs(found / quad(T) - 1)), 1e-28);
+    }
   }
 }
 BOOST_AUTO_TEST_CASE(temperature_from_samples) {

@@ -25,6 +25,7 @@ struct Tally {
 struct Record {
   std::array<Tally, 3> tally;  // one for each Kind
   std::ostringstream facts;
+  long failures = 0;        // the first three are told
   bool falsifying = false;  // inside a property a failure throws
 };
 inline Record& record() {
@@ -36,13 +37,15 @@ inline Record& record() {
 inline void judge(bool good, const std::string& complaint,
                   std::source_location at) {
   namespace test = boost::unit_test;
+
+  // inside a property, throw the failure
   if (!good && record().falsifying)
     throw rc::detail::CaseResult(
         rc::detail::CaseResult::Type::Failure,
         complaint + ", " + at.file_name() + ":" +
             std::to_string(at.line()));
   test::unit_test_log.set_checkpoint(at.file_name(), at.line());
-  if (!good)
+  if (!good && ++record().failures <= 3)
     test::unit_test_log
         << test::log::begin(at.file_name(), at.line())
         << test::log_all_errors << complaint << test::log::end();
@@ -56,6 +59,7 @@ inline void measure(Kind kind, bool good, double error, double bound,
                     std::source_location at) {
   std::string complaint;
   if (!good) {
+    // complain of error, bound and ratio
     std::ostringstream text;
     text << "error " << error
          << (kind == Kind::refuted ? " below " : " exceeds bound ")
@@ -98,7 +102,6 @@ double distance(const X& x, const Y& y) {
 inline double worse(double a, double b) {
   return std::isnan(a) || b <= a ? a : b;
 }
-
 template <class X, class Y>
 double distance(const Eigen::MatrixBase<X>& x,
                 const Eigen::MatrixBase<Y>& y) {
@@ -112,7 +115,6 @@ double distance(const Eigen::MatrixBase<X>& x,
       worst = worse(worst, distance(a(i, j), b(i, j)));
   return worst;
 }
-
 /// The distance of a matrix from zero.
 template <class X> double largest(const Eigen::MatrixBase<X>& x) {
   return distance(x, Matrix<double>::Zero(x.rows(), x.cols()));
@@ -132,6 +134,8 @@ void verify(const Eigen::MatrixBase<C>& computed,
                  shape(truth) + ", bound " + shape(bound), at);
   Index I = 0, J = 0;
   double error = 0, allowed = 0, worst = -1;
+
+  // find the entry with the largest ratio
   for (Index i = 0; i < computed.rows(); ++i)
     for (Index j = 0; j < computed.cols(); ++j) {
       const double e = distance(computed(i, j), truth(i, j));
@@ -188,7 +192,6 @@ bool same(const Eigen::MatrixBase<A>& x, const Eigen::MatrixBase<B>& y) {
 }
 template <class A>
 bool empty(const Eigen::MatrixBase<A>& x) { return x.size() == 0; }
-
 template <class T>
   requires requires(T t) { t.dim; t.values; }
 bool same(const T& x, const T& y) {
@@ -211,6 +214,7 @@ void verify_exact(const L& lhs, const R& rhs, long degree,
   Tally& t = record().tally[std::size_t(Kind::exact)];
   t.bound = std::max(t.bound, double(degree) * Fp::likeliest);
   if (!good) t.error = 1;
+  t.ratio = t.error;
   ++t.instances;
 }
 

@@ -3,6 +3,7 @@
 # counted from the M-th.
 # Standard output: a line for each mutant, number, header, chapter:line, kind, C++
 # as it is and as it becomes, and 1 if it stands in a constexpr function.
+# `compiled' lists headers whose constant functions the compiler alone runs.
 # Lines of `drop' (chapter:line) are left alone: there a mark does not compile.
 function masked(s,   r, i, c, q) {                # strings and comments blanked
   r = ""
@@ -20,12 +21,13 @@ function masked(s,   r, i, c, q) {                # strings and comments blanked
 }
 # A mutant of the given kind: from `at', `len' characters become `text' (K: its number).
 function mutant(kind, at, len, text, becomes,   k) {
-  if (constant && header ~ /einsum/) return   # read by the compiler alone
+  if (constant && by_compiler) return
   if (((++places[kind]) + length(kind) + from) % every || where in dropped) return
   k = ++count; gsub(/K/, k, text)
   if (len > 0) { cut[at] = len; ins[at] = ins[at] text }
   else ins[at] = text ins[at]
-  printf "%d\t%s\t%s\t%s\t%s\t%s\t%d\n", k, header, where, kind, line(at, len, ""), becomes, constant
+  printf "%d\t%s\t%s\t%s\t%s\t%s\t%d\n", k, header, where, kind, line(at, len, ""), becomes,
+      constant
 }
 function line(at, len, x) { x = $0; gsub(/\t/, " ", x); sub(/^ +/, "", x); return x }
 function shown(at, len, new,   x) {
@@ -40,10 +42,14 @@ function each(re, f,   rest, off) {
   }
 }
 function binary(at, len, op) {
-  if (substr(m, 1, at) ~ /<([A-Za-z0-9_]+, )?[A-Za-z0-9_]+ $/ && substr(m, at + len) ~ /^[A-Za-z0-9_]+(, [A-Za-z0-9_]+)?>/) return  # <n - 1>
-  if (op == "&&") mutant("logic", at + 4, 0, "mutant::either{K} | ", shown(at, len, " /* && ... */ "))
-  else if (op == "||") mutant("logic", at + 4, 0, "mutant::both{K} & ", shown(at, len, " /* || ... */ "))
-  else mutant(op ~ /[<>=]/ ? "comparison" : "operator", at + length(op) + 1, 0, " mutant::swap{K} " op,
+  if (substr(m, 1, at) ~ /<([A-Za-z0-9_]+, )?[A-Za-z0-9_]+ $/ &&
+      substr(m, at + len) ~ /^[A-Za-z0-9_]+(, [A-Za-z0-9_]+)?>/) return  # <n - 1>
+  if (op == "&&") mutant("logic", at + 4, 0, "mutant::either{K} | ", shown(at, len,
+      " /* && ... */ "))
+  else if (op == "||") mutant("logic", at + 4, 0, "mutant::both{K} & ", shown(at, len,
+      " /* || ... */ "))
+  else mutant(op ~ /[<>=]/ ? "comparison" : "operator", at + length(op) + 1, 0,
+      " mutant::swap{K} " op,
               shown(at, len, " " twin[op] " "))
 }
 function unary(at, len, op,   p) {
@@ -62,35 +68,42 @@ function guard(at, len, w) {
 function number(at, len, v,   p) {
   p = at + len - 1 - length(v)
   if (substr(m, at + len - 1, 1) ~ /[A-Za-z0-9_.>'xX]/) return
-  mutant("constant", p, length(v), "mutant::next(K, " v ")", shown(p, length(v), v == 0 || (count + 1) % 2 ? v + 1 : v - 1))
+  mutant("constant", p, length(v), "mutant::next(K, " v ")", shown(p, length(v), v == 0 ||
+      (count + 1) % 2 ? v + 1 : v - 1))
 }
 function exchange(at, len, x,   p, a, b, head) {
   head = substr(m, 1, at)
-  if (head ~ /(if|for|while|return|switch|requires|decltype|sizeof) ?$/ || g[1] == g[2] || g[0] ~ /\<(up|dn)\>/) return
+  if (head ~ /(if|for|while|return|switch|requires|decltype|sizeof) ?$/ || g[1] == g[2] ||
+      g[0] ~ /\<(up|dn)\>/) return
   p = at + index(g[0], "(")
   a = g[1]; b = g[2]
-  mutant("arguments", p, length(a ", " b), "mutant::first(K, " a ", " b "), mutant::first(K, " b ", " a ")",
+  mutant("arguments", p, length(a ", " b),
+      "mutant::first(K, " a ", " b "), mutant::first(K, " b ", " a ")",
          shown(p, length(a ", " b), b ", " a))
 }
 function extreme(at, len, w,   p, t) {
   if (substr(m, at + len) ~ /^\)/) return
-  mutant("operator", at, len, "mutant::" g[1] g[2] "(mutant::swap{K}, ", shown(at, len, "std::" (g[1] == "max" ? "min" : "max") g[2] "("))
+  mutant("operator", at, len, "mutant::" g[1] g[2] "(mutant::swap{K}, ", shown(at, len,
+      "std::" (g[1] == "max" ? "min" : "max") g[2] "("))
 }
 function extent(at, len, w) {
   mutant("extent", at, len, ".mutant_" w "(K)", shown(at, len, w == "rows" ? ".cols()" : ".rows()"))
 }
-function transposed(at, len, w) { mutant("transpose", at, len, ".mutant_transpose(K)", shown(at, len, "")) }
+function transposed(at, len, w) { mutant("transpose", at, len, ".mutant_transpose(K)",
+  shown(at, len, "")) }
 # A statement of one line, and only that on it.
 function statement(   p) {
   if (m !~ /^ *[a-z][A-Za-z_0-9.()\[\], >*-]* ([-+*\/|]?=) [^{}]*; *$/ &&
       m !~ /^ *[a-z][A-Za-z_0-9.]*\([^{}]*\); *$/ && m !~ /^ *(continue|break); *$/) return 0
-  if (m ~ /^ *(return|const|auto|using|else|do|case|if|for|while|friend|static|require|require_domain|template)\>/) return 0
+  if (m ~ /^ *(return|const|auto|using|else|do|case|if|for|while|friend|static)\>/) return 0
+  if (m ~ /^ *(template|require|require_domain)\>/) return 0
   if (m ~ /^ *[A-Za-z_][A-Za-z_0-9]* [A-Za-z_]/ || before !~ /[;{})]$/) return 0
-  if (constant && header ~ /einsum/) return 0
+  if (constant && by_compiler) return 0
   if (((++places["statement"]) + 9 + from) % every || where in dropped) return 0
   k = ++count
   match(m, /^ */); p = RLENGTH + 1
-  printf "%d\t%s\t%s\tstatement\t%s\t%s\t%d\n", k, header, where, line(), "/* " line() " */", constant
+  printf "%d\t%s\t%s\tstatement\t%s\t%s\t%d\n", k, header, where, line(), "/* " line() " */",
+      constant
   match(m, / *$/)
   ins[p] = "{ if (!mutant::on(" k ")) " ins[p]; tail = " }"
   return 1
@@ -101,9 +114,11 @@ BEGIN {
   if (drop != "") while ((getline d < drop) > 0) dropped[d]
 }
 FNR == 1 { header = FILENAME; sub(/.*\/include\//, "", header); file = out "/" header
+  by_compiler = index(" " compiled, " " header " ")
   raw = skipping = constant = depth = message = asking = 0; before = "" }
 /^#line/ { nw = $3; gsub(/"/, "", nw); number_ = $2 - 1; print > file; next }
-{ number_++; where = nw ":" number_; delete ins; delete cut; tail = ""; was = raw; m = whole = masked($0)
+{ number_++; where = nw ":" number_; delete ins; delete cut; tail = ""; was = raw
+    m = whole = masked($0)
   # what a guard says when it throws is left alone
   if (m ~ /\<require(_domain)?\(/) { asking = 1; message = 0 }
   if (asking) {
@@ -114,15 +129,21 @@ FNR == 1 { header = FILENAME; sub(/.*\/include\//, "", header); file = out "/" h
   }
 }
 directive { print > file; directive = /\\$/; next }
-/^ *#/ { directive = /\\$/; print > file; if (/pragma once/) print "#include \"mutant.hpp\"" > file; next }
-m ~ /^ *((static|inline) )*constexpr [^(]*=|^ *(static_assert|using|concept|template *<|requires|enum)|\<(requires|concept)\>|operator *[-+*\/<>=!&|]|= *(delete|default);|\<if constexpr\>/ { skipping = 1 }
-header ~ /einsum/ && m ~ /^  [a-z:_]+ [a-z]+ = [0-9]/ { skipping = 1 }   # of what the compiler reads, at first
-m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !constant && m ~ /^[^=]*\(/ { constant = 1; level = depth }
+/^ *#/ { directive = /\\$/; print > file
+    if (/pragma once/) print "#include \"mutant.hpp\"" > file; next }
+m ~ /^ *((static|inline) )*constexpr [^(]*=|^ *(static_assert|using|concept|template *<|enum)/ ||
+m ~ /\<(requires|concept)\>|operator *[-+*\/<>=!&|]|= *(delete|default);|\<if constexpr\>/ {
+  skipping = 1 }
+by_compiler && m ~ /^  [a-z:_]+ [a-z]+ = [0-9]/ {
+    skipping = 1 }   # of what the compiler reads, at first
+m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !constant &&
+    m ~ /^[^=]*\(/ { constant = 1; level = depth }
 !skipping && !was && m !~ /^ *(case|default|struct|class|namespace|public|private) / {
   statement()
   each("[^ ] (\\+|-|\\*|/|<|<=|>|>=|==|!=|&&|\\|\\|)( |$)", "binary_")
   each("[(,=?:{] ?(!|-)[A-Za-z(]", "unary")
-  each("return (-)[A-Za-z(]", "unary"); each("&& (!)[A-Za-z(]", "unary"); each("\\|\\| (!)[A-Za-z(]", "unary")
+  each("return (-)[A-Za-z(]", "unary"); each("&& (!)[A-Za-z(]", "unary")
+      each("\\|\\| (!)[A-Za-z(]", "unary")
   each(" (\\+=|-=) ", "assign_")
   each("\\<(if|while) \\(", "condition")
   each("\\<(require|require_domain)\\(", "guard")
@@ -132,14 +153,16 @@ m ~ /^ *((static|inline|friend|virtual|explicit) )*(constexpr|consteval) / && !c
   each("\\.(rows|cols)\\(\\)", "extent"); each("\\.(transpose)\\(\\)", "transposed")
 }
 function binary_(at, len, op) { binary(at + 1, length(op) + 2, op) }
-function assign_(at, len, op) { mutant("sign", at + len, 0, "mutant::other{K} = ", shown(at, len, (op == "+=" ? " -= " : " += "))) }
+function assign_(at, len, op) { mutant("sign", at + len, 0, "mutant::other{K} = ", shown(at, len,
+    (op == "+=" ? " -= " : " += "))) }
 { m = whole; x = ""
   for (i = 1; i <= length($0) + 2; i++) {
     if (i in ins) x = x ins[i]
     if (i in cut) { i += cut[i] - 1; continue }
     x = x substr($0, i, 1)
   }
-  c = ""; if (tail != "" && match(x, / *\/\/[^"]*$/)) { c = substr(x, RSTART); x = substr(x, 1, RSTART - 1) }
+  c = ""; if (tail != "" && match(x, / *\/\/[^"]*$/)) { c = substr(x, RSTART)
+      x = substr(x, 1, RSTART - 1) }
   print x tail c > file
   depth += gsub(/{/, "{", m) - gsub(/}/, "}", m)
   if (constant && depth <= level && m ~ /[;}] *$/) constant = 0

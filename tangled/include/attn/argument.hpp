@@ -5,6 +5,7 @@
 #include <string>
 
 namespace attn {
+// put a sentence together
 namespace detail {
 template <class... P>
 std::string sentence(const P&... pieces) {
@@ -21,7 +22,6 @@ template <class... P>
 void require(bool ok, const P&... pieces) {
   if (!ok) throw std::invalid_argument(detail::sentence(pieces...));
 }
-
 /// Throws std::domain_error unless ok: right shapes, wrong values.
 template <class... P>
 void require_domain(bool ok, const P&... pieces) {

@@ -45,10 +45,6 @@ struct Dual {
   Dual(const U& constant) : v(T(constant)) {}
 
   // calculate with dual numbers
-  Dual& operator+=(const Dual& b) { return *this = *this + b; }
-  Dual& operator-=(const Dual& b) { return *this = *this - b; }
-  Dual& operator*=(const Dual& b) { return *this = *this * b; }
-  Dual& operator/=(const Dual& b) { return *this = *this / b; }
   friend Dual operator-(const Dual& a) { return {-a.v, -a.d}; }
   friend Dual operator+(const Dual& a, const Dual& b) {
     return {a.v + b.v, a.d + b.d};
@@ -63,6 +59,10 @@ struct Dual {
     const T q = a.v / b.v;
     return {q, (a.d - q * b.d) / b.v};
   }
+  Dual& operator+=(const Dual& b) { return *this = *this + b; }
+  Dual& operator-=(const Dual& b) { return *this = *this - b; }
+  Dual& operator*=(const Dual& b) { return *this = *this * b; }
+  Dual& operator/=(const Dual& b) { return *this = *this / b; }
 
   // compare dual numbers by their values
   friend std::partial_ordering operator<=>(const Dual& a, const Dual& b) {
@@ -82,14 +82,16 @@ struct Tape {
     Index a, b;
     T da, db;
   };
-  static std::vector<Step>& steps() {
-    static thread_local std::vector<Step> recorded;
-    return recorded;
-  }
-  static Index push(Index a, const T& da, Index b, const T& db) {
-    steps().push_back({a, b, da, db});
-    return Index(steps().size()) - 1;
-  }
+
+  // the steps of this thread, and one more
+    static std::vector<Step>& steps() {
+      static thread_local std::vector<Step> recorded;
+      return recorded;
+    }
+    static Index push(Index a, const T& da, Index b, const T& db) {
+      steps().push_back({a, b, da, db});
+      return Index(steps().size()) - 1;
+    }
 };
 
 // a variable whose history is on the tape
@@ -105,10 +107,6 @@ struct Var {
   Var(const U& constant) : v(T(constant)) {}
 
   // calculate and write the steps on the tape
-  Var& operator+=(const Var& b) { return *this = *this + b; }
-  Var& operator-=(const Var& b) { return *this = *this - b; }
-  Var& operator*=(const Var& b) { return *this = *this * b; }
-  Var& operator/=(const Var& b) { return *this = *this / b; }
   friend Var operator-(const Var& a) { return chain(a, -a.v, T(-1)); }
   friend Var operator+(const Var& a, const Var& b) {
     return chain(a, b, a.v + b.v, T(1), T(1));
@@ -123,6 +121,10 @@ struct Var {
     const T q = a.v / b.v;
     return chain(a, b, q, T(1) / b.v, -q / b.v);
   }
+  Var& operator+=(const Var& b) { return *this = *this + b; }
+  Var& operator-=(const Var& b) { return *this = *this - b; }
+  Var& operator*=(const Var& b) { return *this = *this * b; }
+  Var& operator/=(const Var& b) { return *this = *this / b; }
 
   // compare variables by their values
   friend std::partial_ordering operator<=>(const Var& a, const Var& b) {
@@ -144,10 +146,10 @@ inline constexpr bool is_active<Var<T>> = true;
 /// Dual<T> or Var<T>.
 template <class X>
 concept Active = is_active<X>;
-
 /// The number underneath all derivatives.
 template <class T>
 const T& value(const T& x) { return x; }
+/// The same, one level further down.
 template <Active X>
 const auto& value(const X& x) { return value(x.v); }
 
@@ -156,8 +158,6 @@ template <class T>
 inline constexpr bool by_coefficient<Var<T>> = true;
 template <class T>
 inline constexpr bool by_coefficient<Dual<T>> = by_coefficient<T>;
-
-// differentiate the elementary functions
 
 // the chain rule of dual numbers
 /// f(x) for known value f and derivative f'.
@@ -193,25 +193,31 @@ Var<T> chain(const Var<T>& x, const Var<T>& y,
   return {f, Tape<T>::push(x.id, fx, y.id, fy)};
 }
 
+// differentiate the elementary functions
+
 // differentiate exponentials and logarithms
-/// Exponential, logarithm and root: values as in <cmath>.
+/// e^x, its own derivative.
 template <Active X> X exp(const X& x) {
   using std::exp;
   const auto e = exp(x.v);
   return chain(x, e, e);
 }
+/// e^x - 1, accurate near zero.
 template <Active X> X expm1(const X& x) {
   using std::exp, std::expm1;
   return chain(x, expm1(x.v), exp(x.v));
 }
+/// The natural logarithm.
 template <Active X> X log(const X& x) {
   using std::log;
   return chain(x, log(x.v), 1 / x.v);
 }
+/// log(1 + x), accurate near zero.
 template <Active X> X log1p(const X& x) {
   using std::log1p;
   return chain(x, log1p(x.v), 1 / (1 + x.v));
 }
+/// The square root.
 template <Active X> X sqrt(const X& x) {
   using std::sqrt;
   const auto s = sqrt(x.v);
@@ -219,15 +225,17 @@ template <Active X> X sqrt(const X& x) {
 }
 
 // differentiate circular functions
-/// Circular functions: values as in <cmath>.
+/// The sine.
 template <Active X> X sin(const X& x) {
   using std::sin, std::cos;
   return chain(x, sin(x.v), cos(x.v));
 }
+/// The cosine.
 template <Active X> X cos(const X& x) {
   using std::sin, std::cos;
   return chain(x, cos(x.v), -sin(x.v));
 }
+/// The tangent.
 template <Active X> X tan(const X& x) {
   using std::tan;
   const auto t = tan(x.v);
@@ -235,15 +243,17 @@ template <Active X> X tan(const X& x) {
 }
 
 // differentiate hyperbolic functions
-/// Hyperbolic functions: values as in <cmath>.
+/// The hyperbolic sine.
 template <Active X> X sinh(const X& x) {
   using std::sinh, std::cosh;
   return chain(x, sinh(x.v), cosh(x.v));
 }
+/// The hyperbolic cosine.
 template <Active X> X cosh(const X& x) {
   using std::sinh, std::cosh;
   return chain(x, cosh(x.v), sinh(x.v));
 }
+/// The hyperbolic tangent, saturated or not.
 template <Active X> X tanh(const X& x) {
   using std::tanh, std::cosh;
   const auto c = cosh(x.v);
@@ -251,19 +261,22 @@ template <Active X> X tanh(const X& x) {
 }
 
 // differentiate inverse circular functions
-/// Inverse circular functions: values as in <cmath>.
+/// The inverse sine.
 template <Active X> X asin(const X& x) {
   using std::asin, std::sqrt;
   return chain(x, asin(x.v), 1 / sqrt((1 - x.v) * (1 + x.v)));
 }
+/// The inverse cosine.
 template <Active X> X acos(const X& x) {
   using std::acos, std::sqrt;
   return chain(x, acos(x.v), -1 / sqrt((1 - x.v) * (1 + x.v)));
 }
+/// The inverse tangent.
 template <Active X> X atan(const X& x) {
   using std::atan;
   return chain(x, atan(x.v), 1 / (1 + x.v * x.v));
 }
+/// The angle of the point (x, y).
 template <Active X> X atan2(const X& y, const X& x) {
   using std::atan2;
   const auto r = x.v * x.v + y.v * y.v;
@@ -285,25 +298,30 @@ template <Active X> X pow(const X& x, const X& y) {
   const auto f = pow(x.v, y.v);
   return chain(x, y, f, y.v * pow(x.v, y.v - 1), f * log(x.v));
 }
+/// b^y for a positive constant b.
 template <class B, Active X>
   requires(!Active<B>)
 X pow(const B& b, const X& y) { return pow(X(b), y); }
 
 // differentiate what has corners
-/// |x|, and the larger and the smaller of two; at a corner the
-/// derivative is that of the branch taken.
+/// |x|; at the corner the derivative is that of the branch taken.
 template <Active X> X abs(const X& x) { return x < 0 ? -x : x; }
+/// The larger of two, with its derivative; of equal ones the first.
 template <Active X> X max(const X& x, const X& y) {
   return x < y ? y : x;
 }
+/// The smaller of two, with its derivative; of equal ones the first.
 template <Active X> X min(const X& x, const X& y) {
   return y < x ? y : x;
 }
+/// True unless the value is infinite or NaN.
 template <Active X> bool isfinite(const X& x) {
   using std::isfinite;
   return isfinite(x.v);
 }
+/// True for a NaN, which alone differs from itself.
 template <Active X> bool isnan(const X& x) { return !(x == x); }
+/// True for an infinite value.
 template <Active X> bool isinf(const X& x) {
   return !isfinite(x) && !isnan(x);
 }
@@ -433,12 +451,14 @@ template <class F, class X, class D>
 auto directional(F&& f, const Eigen::MatrixBase<X>& x,
                  const Eigen::MatrixBase<D>& dx) {
   using T = typename X::Scalar;
-  require(x.rows() == dx.rows() && x.cols() == dx.cols(),
-          "directional: X is ", shape(x), " but dX is ", shape(dx));
-  detail::With<Dual<T>, X> z(x.rows(), x.cols());
-  for (Index i = 0; i < x.rows(); ++i)
-    for (Index j = 0; j < x.cols(); ++j)
-      z(i, j) = Dual<T>(x(i, j), T(dx(i, j)));
+
+  // lift X and its direction to dual numbers
+    require(x.rows() == dx.rows() && x.cols() == dx.cols(),
+            "directional: X is ", shape(x), " but dX is ", shape(dx));
+    detail::With<Dual<T>, X> z(x.rows(), x.cols());
+    for (Index i = 0; i < x.rows(); ++i)
+      for (Index j = 0; j < x.cols(); ++j)
+        z(i, j) = Dual<T>(x(i, j), T(dx(i, j)));
   const auto y = f(z);
   if constexpr (std::is_same_v<std::decay_t<decltype(y)>, Dual<T>>)
     return T(y.d);

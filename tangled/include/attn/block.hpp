@@ -230,9 +230,13 @@ inline Example previous_token(Index vocabulary, Index length,
   return e;
 }
 /// p different tokens, over and over; the target at i >= p is the next one.
+/// Throws std::invalid_argument for a length below 3, or if p tokens may
+/// exceed the vocabulary.
 inline Example induction(Index vocabulary, Index length,
                          std::mt19937_64& bits) {
   const Index third = length / 3;
+  require(third > 0 && 2 * third - 1 <= vocabulary, "induction: length ",
+          length, " needs ", 2 * third - 1, " tokens of ", vocabulary);
   const Index p = third + Index(bits() % std::uint64_t(third));
   const auto order = permutation(vocabulary, bits());
   Example e;

@@ -56,6 +56,8 @@ std::pair<VariantParts<S>, VariantRules> cut_to_cache(
   require(b.i0 >= 0 && b.i1 <= whole.mask.n_q, "decode: ", x.Q.rows(),
           " queries end at position ", b.i1, " of a mask ", whole.mask.n_q,
           "x", whole.mask.n_k);
+  require(count(whole.mask, {b.i0, b.i1, 0, b.j0}) == 0, "decode: keys ",
+          "before position ", b.j0, " are allowed, but were forgotten");
   x.K = cache.keys(), x.V = cache.values();
   if (x.bias.rows() > 1)
     x.bias = x.bias.middleRows(b.i0, b.i1 - b.i0).eval();

@@ -33,22 +33,33 @@ enum class Fault {
   not_on_right, twice_on_left, label_summed, label_mixed
 };
 
-// define what an equation consists of
+// define slots and factors
 struct Slot {
   char letter = 0;
   Height height = up;
   bool label = false;
 };
-
 struct Factor {
   std::array<Slot, 8> slot{};
   std::size_t rank = 0;
 
   constexpr auto begin() const { return slot.begin(); }
   constexpr auto end() const { return begin() + std::ptrdiff_t(rank); }
-  constexpr int count(char letter) const;
-  constexpr const Slot* find(char letter) const;
+
+  // count and find a letter in a factor
+  constexpr int count(char letter) const {
+    int n = 0;
+    for (const Slot& s : *this) n += s.letter == letter;
+    return n;
+  }
+  constexpr const Slot* find(char letter) const {
+    for (const Slot& s : *this)
+      if (s.letter == letter) return &s;
+    return nullptr;
+  }
 };
+
+// define terms and equations
 struct Term {
   int num = 1, den = 1;
   std::array<Factor, 6> factor{};
@@ -56,7 +67,11 @@ struct Term {
 
   constexpr auto begin() const { return factor.begin(); }
   constexpr auto end() const { return begin() + std::ptrdiff_t(n); }
-  constexpr int count(char letter) const;
+  constexpr int count(char letter) const {
+    int c = 0;
+    for (const Factor& f : *this) c += f.count(letter);
+    return c;
+  }
 };
 struct Equation {
   Factor left;
@@ -68,21 +83,6 @@ struct Equation {
   constexpr auto begin() const { return term.begin(); }
   constexpr auto end() const { return begin() + std::ptrdiff_t(n); }
 };
-constexpr int Factor::count(char letter) const {
-  int n = 0;
-  for (const Slot& s : *this) n += s.letter == letter;
-  return n;
-}
-constexpr const Slot* Factor::find(char letter) const {
-  for (const Slot& s : *this)
-    if (s.letter == letter) return &s;
-  return nullptr;
-}
-constexpr int Term::count(char letter) const {
-  int c = 0;
-  for (const Factor& f : *this) c += f.count(letter);
-  return c;
-}
 
 // list the accents and the Greek letters
 inline constexpr std::array<std::string_view, 7> accents{
@@ -105,6 +105,8 @@ struct Reader {
   }
   constexpr char peek() { return done() ? '\0' : s[p]; }
   constexpr bool take(char c) { return peek() == c && ++p; }
+
+  // complain and go to the end
   constexpr void fail(Fault f, char at) {
     if (e.fault == Fault::none) e.fault = f, e.letter = at;
     p = s.size();
@@ -113,7 +115,7 @@ struct Reader {
     if (!take(c)) fail(f, peek());
   }
 
-  // read a word, a number, a name
+  // read a word or a command
   static constexpr bool lower(char c) { return 'a' <= c && c <= 'z'; }
   static constexpr bool alpha(char c) {
     return lower(c) || ('A' <= c && c <= 'Z');
@@ -130,6 +132,8 @@ struct Reader {
     p = begin;
     return false;
   }
+
+  // read a number
   constexpr bool digit() { return '0' <= peek() && peek() <= '9'; }
   constexpr int number() {
     if (!digit()) fail(Fault::bad_character, peek());
@@ -137,6 +141,8 @@ struct Reader {
     while (digit() && n < 10000) n = 10 * n + (s[p++] - '0');
     return n;
   }
+
+  // read a name
   constexpr void name() {
     if (take('\\')) {
       const auto command = word();
@@ -151,7 +157,7 @@ struct Reader {
     while (take('\'')) {}
   }
 
-  // read the indices of a factor
+  // read one index
   constexpr void index(Factor& f, Height height, bool label) {
     char letter = peek();
     if (lower(letter)) {
@@ -166,6 +172,8 @@ struct Reader {
     if (f.rank == f.slot.size()) return fail(Fault::too_large, letter);
     f.slot[f.rank++] = {letter, height, label};
   }
+
+  // read the indices of a factor
   constexpr void script(Factor& f, Height height) {
     if (!take('{')) return index(f, height, false);
     bool label = false;
@@ -185,7 +193,7 @@ struct Reader {
     }
   }
 
-  // read factors and terms
+  // read a factor
   constexpr Factor factor() {
     Factor f;
     while (take("partial")) scripts(f);
@@ -193,6 +201,8 @@ struct Reader {
     scripts(f);
     return f;
   }
+
+  // read a coefficient
   constexpr void coefficient(Term& t) {
     if (take("tfrac") || take("frac")) {
       expect('{', Fault::bad_character);
@@ -206,6 +216,8 @@ struct Reader {
       t.num *= number();
     }
   }
+
+  // read a term
   constexpr void term() {
     if (e.n == e.term.size()) return fail(Fault::too_large, peek());
     Term& t = e.term[e.n++];
@@ -220,6 +232,8 @@ struct Reader {
     } while (!done() && peek() != '+' && peek() != '-');
     e.arguments += t.n;
   }
+
+  // read the whole equation
   constexpr Equation equation() {
     e.left = factor();
     expect('=', Fault::no_equals);
@@ -235,8 +249,12 @@ constexpr Fault judge(const Slot& x, const Term& t, const Factor& left) {
   for (const Factor& f : t)
     for (const Slot& y : f)
       if (y.letter == x.letter) ++n, u += y.height, labels += y.label;
+
+  // judge a label
   if (labels > 0 && labels != n + (l ? 1 : 0)) return Fault::label_mixed;
   if (labels > 0) return l ? Fault::none : Fault::label_summed;
+
+  // judge a sum or a free index
   if (n > 2) return Fault::too_often;
   if (n == 2 && l) return Fault::summed_on_left;
   if (n == 2) return u == 1 ? Fault::none : Fault::same_height;
@@ -296,25 +314,52 @@ consteval void report() {
   static_assert(f != not_on_right,
       "eq: index on the left is missing from a term on the right");
   static_assert(f != twice_on_left, "eq: index stands twice on the left");
+
+  // say what is wrong with a label
   static_assert(f != label_summed,
       "eq: a label is not summed, so it has to stand on the left");
   static_assert(f != label_mixed,
       "eq: index is a label in one place and not in another");
 }
 
-// compare the factors with the arguments
+// tell what has slots from what has not
+template <class X>
+concept Slotted = requires(const X& x) {
+  typename X::scalar;
+  X::height;
+  x.stride();
+};
+template <class D>
+D eigen_type(const Eigen::MatrixBase<D>*);
+
+// see an argument as a tensor
+template <class X>
+decltype(auto) as_tensor(const X& x) {
+  if constexpr (Slotted<X>) return (x);
+  else if constexpr (requires { { x.tensor() } -> Slotted; })
+    return x.tensor();
+  else if constexpr (requires { eigen_type(&x); }) {
+    if constexpr (Viewable<X, 1>) return view<up>(x);
+    else if constexpr (Viewable<X, 2>) return view<up, up>(x);
+  }
+}
+template <class X>
+using Seen = std::remove_cvref_t<decltype(as_tensor(std::declval<X>()))>;
+
+// compare heights of factor and argument
 constexpr const Factor& nth_factor(const Equation& e, std::size_t k) {
   std::size_t t = 0;
   while (k >= e.term[t].first + e.term[t].n) ++t;
   return e.term[t].factor[k - e.term[t].first];
 }
-
 template <class X>
 constexpr bool same_heights(const Factor& f) {
   for (std::size_t k = 0; k < f.rank; ++k)
     if (f.slot[k].height != X::height[k]) return false;
   return true;
 }
+
+// report what does not fit
 template <Text T, std::size_t k, class X, class First>
 consteval void report_argument() {
   constexpr const Factor& f = nth_factor(parsed<T>, k);
@@ -322,7 +367,9 @@ consteval void report_argument() {
       "eq: an argument has not as many slots as its factor");
   if constexpr (f.rank == X::rank)
     static_assert(same_heights<X>(f),
-        "eq: an argument has a slot at another height than its factor");
+        "eq: an argument has a slot at another height than its factor; "
+        "a bare matrix is rows of vectors, up and up, and a bare vector "
+        "up: for other heights say view<up, dn>(m)");
   static_assert(
       std::is_same_v<typename X::scalar, typename First::scalar>,
       "eq: all arguments must have the same scalar type");
@@ -335,7 +382,6 @@ struct Axis {
   char letter = 0;
   Index extent = 1, stride = 0;
 };
-
 template <class S>
 struct Operand {
   S* data = nullptr;
@@ -349,6 +395,8 @@ struct Operand {
                        [=](const Axis& x) { return x.letter == letter; });
   }
 };
+
+// find the step of an index
 template <class S>
 Index step(const Operand<S>& x, char letter) {
   Index sum = 0;
@@ -395,7 +443,6 @@ void walk(std::span<const Loop> loops, Index a, Index b, Index c,
 struct Triple {
   Loop m, n, k;
 };
-
 template <class S>
 void multiply_by_loops(const S* A, const S* B, S* C, const Triple& g) {
   for (Index i = 0; i < g.m.extent; ++i)
@@ -421,7 +468,7 @@ void multiply_by_gemm(const S* A, const S* B, S* C, const Triple& g) {
           order_b == by_rows ? g.k.b : g.n.b, C, 1, g.m.c, S(1), blocks);
 }
 
-// multiply a matrix and a vector
+// multiply a row and a matrix
 template <class S, int order>
 void multiply_row(const S* A, const S* B, S* C, const Triple& g) {
   using Row = Eigen::RowVectorX<S>;
@@ -435,6 +482,7 @@ void multiply_row(const S* A, const S* B, S* C, const Triple& g) {
   Eigen::Map<Row>(C, n).noalias() += a * b;
 }
 
+// multiply a matrix and a column
 template <class S, int order>
 void multiply_column(const S* A, const S* B, S* C, const Triple& g) {
   const auto flip = [](Loop l) {
@@ -463,6 +511,8 @@ auto kernel_for(const Triple& g) {
       if (a_rows) return &multiply_column<S, c>;
       if (a_columns) return &multiply_column<S, r>;
     }
+
+    // choose a kernel for matrices
     if (a_rows && b_rows) return &multiply_by_gemm<S, r, r>;
     if (a_rows && b_columns) return &multiply_by_gemm<S, r, c>;
     if (a_columns && b_rows) return &multiply_by_gemm<S, c, r>;
@@ -522,7 +572,6 @@ Index lay_out(Operand<S>& x) {
     x.axis[k].stride = size;
   return size;
 }
-
 template <class S>
 void allocate(Operand<S>& x, std::vector<Vector<S>>& store) {
   store.push_back(Vector<S>::Zero(lay_out(x)));
@@ -605,6 +654,8 @@ inline void bind(const char* text, char letter, Index extent, Extents& n) {
           spelled(letter), " has extent ", known, " and ", extent);
   known = extent;
 }
+
+// turn an argument into an operand
 template <class X>
 auto bound(const char* text, const Factor& f, const X& x, Extents& n) {
   Operand<const typename X::scalar> o;
@@ -617,6 +668,8 @@ auto bound(const char* text, const Factor& f, const X& x, Extents& n) {
   }
   return o;
 }
+
+// forget the dummies between terms
 inline void forget_dummies(const Factor& left, Extents& n) {
   Extents fresh;
   fresh.fill(-1);
@@ -624,7 +677,6 @@ inline void forget_dummies(const Factor& left, Extents& n) {
     fresh[std::size_t(s.letter)] = n[std::size_t(s.letter)];
   n = fresh;
 }
-
 template <class X>
 auto bound_argument(const char* text, const Equation& e, std::size_t k,
                     const X& x, Extents& n) {
@@ -668,22 +720,30 @@ void run(std::index_sequence<k...>, R& out, const X&... x) {
 }  // namespace detail
 
 // evaluate an equation
-/// The left side of a tensor equation written in LaTeX, one argument
-/// (Tensor or TensorView) per factor in order of appearance.
+/// The left side of a tensor equation written in LaTeX, one argument per
+/// factor in order of appearance: a Tensor or TensorView; a matrix (rows
+/// of vectors: up, up) or vector (up); a Metric (dn, dn).
 /// Throws std::invalid_argument if an index has two extents.
-/// Source: grammar and rules of ch. notation.
+/// Source: grammar and rules of ch. equations.
 template <Text T, class... X>
 auto eq(const X&... x) {
+  // refuse a wrong equation or what is no tensor
   constexpr const detail::Equation& e = detail::parsed<T>;
+  constexpr bool right = e.fault == detail::Fault::none;
+  constexpr bool tensors = (detail::Slotted<detail::Seen<X>> && ...);
+  constexpr bool ready = right && tensors && e.arguments == sizeof...(X);
   detail::report<e.fault, e.letter>();
-  static_assert(e.fault != detail::Fault::none ||
-                    e.arguments == sizeof...(X),
+  static_assert(!right || e.arguments == sizeof...(X),
                 "eq: there must be as many arguments as factors");
-  if constexpr (e.fault == detail::Fault::none &&
-                e.arguments == sizeof...(X)) {
-    using S = typename detail::First<X...>::scalar;
+  static_assert(tensors,
+      "eq: an argument is no tensor; it has to be a Tensor, a view, a "
+      "Metric, or a matrix or vector that lies in memory: evaluate an "
+      "Eigen expression first, and give a number x as Tensor<S>(x)");
+  if constexpr (ready) {
+    using S = typename detail::Seen<detail::First<X...>>::scalar;
     typename detail::Left<S, T>::type out;
-    detail::run<T>(std::index_sequence_for<X...>{}, out, x...);
+    detail::run<T>(std::index_sequence_for<X...>{}, out,
+                   detail::as_tensor(x)...);
     return out;
   }
 }
@@ -695,7 +755,8 @@ template <Text T, class R, class... X>
 void eq_into(R& out, const X&... x) {
   static_assert(std::is_same_v<decltype(eq<T>(x...)), R>,
                 "eq_into: the result has other slots than the left side");
-  detail::run<T>(std::index_sequence_for<X...>{}, out, x...);
+  detail::run<T>(std::index_sequence_for<X...>{}, out,
+                 detail::as_tensor(x)...);
 }
 
 // count and explain
@@ -705,7 +766,6 @@ constexpr void note_letters(const Factor& f, std::string& s) {
   for (const Slot& x : f)
     if (s.find(x.letter) == s.npos) s += x.letter;
 }
-
 constexpr std::string letters(const Equation& e) {
   std::string s;
   note_letters(e.left, s);
@@ -713,6 +773,8 @@ constexpr std::string letters(const Equation& e) {
     for (const Factor& f : t) note_letters(f, s);
   return s;
 }
+
+// count the indices of an equation
 constexpr std::size_t letter_count(const Equation& e) {
   std::array<bool, 128> seen{};
   for (const Slot& x : e.left) seen[std::size_t(x.letter)] = true;
@@ -726,7 +788,6 @@ constexpr std::size_t letter_count(const Equation& e) {
 struct Step {
   std::string loops, kept;
 };
-
 constexpr std::string open_letters(const Factor& f, const Factor& left) {
   std::string s;
   for (const Slot& x : f)
@@ -741,6 +802,8 @@ constexpr std::vector<Step> steps(const Equation& e, const Term& t) {
     Step s{have, ""};
     for (const char c : open_letters(t.factor[k], e.left))
       if (have.find(c) == have.npos) s.loops += c;
+
+    // keep the letters that are still needed
     for (const char c : s.loops) {
       bool needed = e.left.find(c);
       for (std::size_t q = k + 1; q < t.n; ++q)
@@ -761,13 +824,12 @@ constexpr Index volume(std::string_view loops, std::string_view names,
   return v;
 }
 
-// put loops into words
+// put the roles into words
 inline std::string listed(std::string_view letters) {
   std::string s;
   for (const char c : letters) s += (s.empty() ? "" : " ") + spelled(c);
   return s.empty() ? "none" : s;
 }
-
 inline std::string roles_in_words(const Equation& e) {
   std::string free, label, summed;
   for (const char c : letters(e)) {
@@ -777,6 +839,8 @@ inline std::string roles_in_words(const Equation& e) {
   return "free: " + listed(free) + "; summed: " + listed(summed) +
          "; labels: " + listed(label) + "\n";
 }
+
+// put a product into words
 inline std::string step_in_words(const Step& s, const std::string& names,
                                  std::span<const Index> n) {
   std::string summed;

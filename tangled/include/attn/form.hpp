@@ -391,6 +391,7 @@ class Metric {
   }
   /// g_ab and g^ab as d x d matrices, for tests and small d.
   Matrix<S> dense() const { return lower(Matrix<S>::Identity(dim(), dim())); }
+  Tensor<S, dn, dn> tensor() const { return dense(); }  // as eq sees it
   Matrix<S> inverse() const {
     return raise(Matrix<S>::Identity(dim(), dim()));
   }

@@ -14,7 +14,6 @@ using Expr = Eigen::MatrixBase<D>;
 /// The type of an expression's entries.
 template <class D>
 using ScalarOf = typename D::Scalar;
-
 /// Scores, one row per query; copies only what is not stored by rows.
 template <class S>
 using ScoreRows = Eigen::Ref<const Matrix<S>>;
@@ -31,7 +30,6 @@ template <class S>
 bool is_forbidden(const S& s) {
   return s < S(0) && s == s + s;
 }
-
 /// exp(-x) = exp((s - m)/T), exactly 0 for a forbidden key.
 template <class S>
 S boltzmann_factor(const S& s, const S& m, const S& T) {
@@ -72,6 +70,7 @@ Ensemble<S> ensemble(std::span<const S> s, const S& T) {
   const auto [m, top] = ground_state(s);
   Ensemble<S> e{m, m == m ? S(0) : m, S(0)};  // a NaN in front
   for (Index j = 0; j < std::ssize(s); ++j) {
+    // add the factor of one key to both sums
     const S& sj = s[std::size_t(j)];
     const S w = j == top ? S(0) : boltzmann_factor(sj, m, T);
     if (w == S(0)) continue;
@@ -103,8 +102,6 @@ void require_temperature(const char* function, const S& T) {
                  ": temperature must be positive and finite");
 }
 
-// compute weights and partition functions
-
 // map a function over the rows
 /// Refuses to compile for a column vector, which is not rows of scores.
 template <class D>
@@ -126,6 +123,7 @@ Vector<ScalarOf<D>> each_row(
   return y;
 }
 
+// compute weights and partition functions
 /// Gibbs weights A of scores (n_q x n_k) at temperature T (eq. gibbs).
 /// Returns n_q x n_k; rows sum to 1, or to 0 if every key is forbidden.
 /// Throws std::domain_error unless 0 < T < infinity; NaN propagates.
@@ -168,11 +166,13 @@ Matrix<ScalarOf<D>> log_softmax(
   Matrix<S> y(rows.rows(), rows.cols());
   Index i = 0;
   each_row("log_softmax", rows, T, [&](const auto& e, auto s) {
+    // subtract the free energy from a row
     using std::log1p;
-    for (Index j = 0; j < y.cols(); ++j)
-      y(i, j) = is_forbidden(s[std::size_t(j)])
-                    ? s[std::size_t(j)]
-                    : S((s[std::size_t(j)] - e.m) / T - log1p(e.rest));
+    for (Index j = 0; j < y.cols(); ++j) {
+      const S& sj = s[std::size_t(j)];
+      y(i, j) = is_forbidden(sj) ? sj
+                                 : S((sj - e.m) / T - log1p(e.rest));
+    }
     ++i;
     return S(0);
   });
@@ -191,8 +191,12 @@ Matrix<ScalarOf<D>> hard_attention(const Expr<D>& scores) {
   for (Index i = 0; i < A.rows(); ++i) {
     const S m = ground_state(row_span(rows, i)).m;
     if (is_forbidden(m)) continue;
-    for (Index j = 0; j < A.cols(); ++j)
-      A(i, j) = rows(i, j) != rows(i, j) ? rows(i, j) : S(rows(i, j) == m);
+
+    // mark the best keys and share among them
+    for (Index j = 0; j < A.cols(); ++j) {
+      const S& s = rows(i, j);
+      A(i, j) = s != s ? s : S(s == m);
+    }
     A.row(i) /= S(A.row(i).sum());
   }
   return A;

@@ -125,11 +125,14 @@ inline Mask global_tokens(Index n_q, Index n_k, Index tokens,
   require(tokens >= 0, "global_tokens: tokens ", tokens);
   const Index o = offset.value_or(n_k - n_q);
   return {n_q, n_k,
-          [=](Index i, Index j) { return j < tokens || i + o < tokens; },
+          [=](Index i, Index j) {
+            return j < tokens || (0 <= i + o && i + o < tokens);
+          },
           [=](const Block& b) {
-            if (b.j1 <= tokens || b.i1 - 1 + o < tokens) return Cover::all;
-            return b.j0 >= tokens && b.i0 + o >= tokens ? Cover::none
-                                                        : Cover::some;
+            const Index low = std::max<Index>(b.i0 + o, 0);
+            const Index high = std::min(b.i1 + o, tokens);
+            if (b.j1 <= tokens || high - low == b.i1 - b.i0) return Cover::all;
+            return b.j0 >= tokens && low >= high ? Cover::none : Cover::some;
           }};
 }
 

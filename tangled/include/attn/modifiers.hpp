@@ -387,6 +387,13 @@ VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
               (dlogZ.size() == 0 || dlogZ.size() == f.O.rows()),
           "variant_vjp: dO is ", shape(dO), " and dlogZ has ", dlogZ.size(),
           " entries but O is ", shape(f.O));
+
+  // refuse a foreign forward pass
+  require_variant("variant_vjp", x, r);
+  require(f.X.rows() == r.mask.n_q && f.X.cols() == r.mask.n_k &&
+              f.O.rows() == r.mask.n_q && f.O.cols() == x.V.cols(),
+          "variant_vjp: the forward pass has scores ", shape(f.X), " and O ",
+          shape(f.O), ", not of these inputs");
   VariantParts<S> g{Matrix<S>(), Matrix<S>(), Matrix<S>()};
   each_part([](auto, const auto& a, auto& b) {
     b = Matrix<S>::Zero(a.rows(), a.cols());

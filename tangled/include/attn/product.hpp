@@ -8,7 +8,6 @@ namespace attn {
 template <class S>
 inline constexpr bool by_coefficient = false;
 }  // namespace attn
-
 namespace Eigen::internal {
 template <class L, class R>
   requires attn::by_coefficient<typename L::Scalar>

@@ -38,6 +38,8 @@ struct quad {
 
   quad() = default;
   constexpr quad(_Float128 value) : x(value) {}
+
+  // convert numbers to quads and back
   template <class T>
     requires std::is_arithmetic_v<T>
   constexpr quad(T value) : x(value) {}
@@ -92,7 +94,6 @@ struct quad {
     return out << text.data();
   }
 };
-
 /// The nearest double.
 template <class S>
 double to_double(const S& x) {
@@ -111,21 +112,25 @@ struct std::numeric_limits<attn::quad> : std::numeric_limits<double> {
   static constexpr int digits = 113, digits10 = 33, max_digits10 = 36,
                        min_exponent = -16381, max_exponent = 16384,
                        min_exponent10 = -4931, max_exponent10 = 4932;
-  static consteval quad power_of_two(int n) {
-    if (n == 0) return 1;
-    const quad half = power_of_two(n / 2);
-    return half * half * (n % 2 == 0 ? 1 : n > 0 ? 2 : 0.5);
-  }
-  static constexpr quad epsilon() { return power_of_two(-112); }
-  static constexpr quad round_error() { return 0.5; }
-  static constexpr quad min() { return power_of_two(-16382); }
-  static constexpr quad denorm_min() { return power_of_two(-16494); }
-  static constexpr quad max() {
-    return (2 - epsilon()) * power_of_two(16383);
-  }
-  static constexpr quad lowest() { return -max(); }
-  static constexpr quad infinity() { return HUGE_VAL; }
-  static constexpr quad quiet_NaN() { return NAN; }
+
+  // raise two to a power at compile time
+    static consteval quad power_of_two(int n) {
+      if (n == 0) return 1;
+      const quad half = power_of_two(n / 2);
+      return half * half * (n % 2 == 0 ? 1 : n > 0 ? 2 : 0.5);
+    }
+
+  // the ends of the range of a quad
+    static constexpr quad epsilon() { return power_of_two(-112); }
+    static constexpr quad round_error() { return 0.5; }
+    static constexpr quad min() { return power_of_two(-16382); }
+    static constexpr quad denorm_min() { return power_of_two(-16494); }
+    static constexpr quad max() {
+      return (2 - epsilon()) * power_of_two(16383);
+    }
+    static constexpr quad lowest() { return -max(); }
+    static constexpr quad infinity() { return HUGE_VAL; }
+    static constexpr quad quiet_NaN() { return NAN; }
 };
 namespace Eigen {
 // tell Eigen what a quad costs

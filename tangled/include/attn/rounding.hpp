@@ -37,8 +37,9 @@ inline double gamma(Index n, double u) {
 }
 
 // bound the error of a product of matrices
-/// gamma_k |A||B|...: the componentwise error of a product of matrices
-/// computed in S, associated from the left; k sums the inner extents.
+/// The componentwise error of a product of matrices computed in S from
+/// the left (thm. product-bound): gamma_k |A||B|..., k the sum of the
+/// inner extents, and what underflow may lose.
 /// Shapes must chain; throws std::invalid_argument if they do not.
 /// Source: Higham 2002, eq. 3.13.
 template <class S = double, class A, class... B>
@@ -58,8 +59,11 @@ Matrix<double> product_bound(const A& first, const B&... rest) {
     size = (size * b).eval();
   };
   (fold(detail::magnitudes(rest)), ...);
+
+  // add both terms of the product's bound
+  const double g = gamma(k, unit_roundoff<S>());
   const double ours = gamma(2 * k + 12, unit_roundoff<double>());
-  return (1 + ours) * (gamma(k, unit_roundoff<S>()) * size + lost);
+  return (1 + ours) * (g * size + (1 + g) * lost);
 }
 
 // bound the error of softmax
@@ -75,8 +79,9 @@ Matrix<double> softmax_bound(const Matrix<double>& S,
   const double u = unit_roundoff<T>();
   const double tiny = to_double(std::numeric_limits<T>::denorm_min());
   const double rest = gamma(n, u) + double(n) * tiny;
-  const double own =
-      1 + gamma(2 * n + 2000, unit_roundoff<double>());
+
+  // say how much the softmax bound loses itself
+  const double own = 1 + gamma(5 * n + 4200, unit_roundoff<double>());
   Matrix<double> bound = Matrix<double>::Zero(S.rows(), S.cols());
   for (Index i = 0; i < S.rows(); ++i) {
     // bound the errors of one softmax row
@@ -98,7 +103,7 @@ Matrix<double> softmax_bound(const Matrix<double>& S,
     for (Index j = 0; j < n; ++j) {
       const double up = std::expm1(r(j) + rest - under);
       const double down = -std::expm1(-r(j) - rest - over);
-      bound(i, j) = own * (w(j) * std::max(up, down) + 3 * tiny);
+      bound(i, j) = own * (w(j) * std::max(up, down) + 4 * tiny);
     }
   }
   return bound;

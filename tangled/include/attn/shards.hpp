@@ -1,6 +1,7 @@
 // include/attn/shards.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
 #pragma once
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -120,6 +121,9 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                             rule.queries.value_or(n_q);
   r.queries = rows_in_use(q, rule.queries);
   r.keys = rows_in_use(k, rule.keys);
+  const Index far = n_q + n_k + std::abs(*r.offset);
+  if (r.left) r.left = std::min(*r.left, far);
+  if (r.right) r.right = std::min(*r.right, far);
   restrict_window(r, q, k);
   r.sink.reset();
   if (rule.keep)

@@ -98,15 +98,20 @@ Matrix<S> entmax_vjp(const Matrix<S>& p, const Matrix<S>& dp,
   require(p.rows() == dp.rows() && p.cols() == dp.cols(),
           "entmax_vjp: p is ", shape(p), " but dp is ", shape(dp));
   Matrix<S> dS = Matrix<S>::Zero(p.rows(), p.cols()), w = dS;
-  for (Index i = 0; i < p.rows(); ++i) {
+  for (Index i = 0; i < p.rows() && p.cols() > 0; ++i) {
+    // pull back through one sparse row
+    Index top = 0;
+    for (Index j = 1; j < p.cols(); ++j)
+      if (p(i, top) < p(i, j)) top = j;
     S total(0), sum(0);
     for (Index j = 0; j < p.cols(); ++j)
       if (S(0) < p(i, j)) {
         w(i, j) = pow(p(i, j), S(S(2) - alpha));
-        total += w(i, j), sum += w(i, j) * dp(i, j);
+        dS(i, j) = dp(i, j) - dp(i, top);
+        total += w(i, j), sum += w(i, j) * dS(i, j);
       }
     for (Index j = 0; j < p.cols(); ++j)
-      if (S(0) < p(i, j)) dS(i, j) = w(i, j) * (dp(i, j) - sum / total) / T;
+      if (S(0) < p(i, j)) dS(i, j) = w(i, j) * (dS(i, j) - sum / total) / T;
   }
   return dS;
 }
@@ -233,13 +238,21 @@ S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
           shape(q));
   detail::require_finite("learn_temperature", scores);
   S beta(1), low(0), high(-1);  // high < 0: none is known yet
+
+  // start at the inverse range of the scores
+  S range(0);
+  for (Index i = 0; i < scores.rows() && scores.cols() > 0; ++i) {
+    const S r = scores.row(i).maxCoeff() - scores.row(i).minCoeff();
+    if (range < r) range = r;
+  }
+  if (S(0) < range) beta = S(1) / range;
   for (int k = 0; k < 200; ++k) {
     const Matrix<S> A = gibbs(Matrix<S>(beta * scores));
     const Vector<S> mean = A.cwiseProduct(scores).rowwise().sum();
     const Matrix<S> off = scores.colwise() - mean;
     const S curve = A.cwiseProduct(off.cwiseProduct(off)).sum();
     const S slope = mean.sum() - q.cwiseProduct(scores).sum();
-    if (!(S(0) < curve) || slope == S(0)) break;
+    if (slope == S(0) || slope != slope) break;
 
     // step to the next inverse temperature
     (slope < S(0) ? low : high) = beta;

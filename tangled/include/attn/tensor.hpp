@@ -38,7 +38,7 @@ struct Tensor {
   std::array<Index, sizeof...(H)> dim{};
   Vector<S> values;
 
-  // make a tensor from extents or a matrix
+  // make a tensor from extents or a number
   Tensor() : values(Vector<S>::Zero(rank == 0 ? 1 : 0)) {}
 
   template <std::integral... N>
@@ -46,9 +46,10 @@ struct Tensor {
   explicit Tensor(N... n)
       : dim{Index(n)...},
         values(Vector<S>::Zero((Index(1) * ... * Index(n)))) {}
-
   Tensor(const S& x) requires(rank == 0) : values(1) { values(0) = x; }
   operator S() const requires(rank == 0) { return values(0); }
+
+  // make a tensor from a matrix or a vector
   template <class D>
     requires(rank == 2)
   Tensor(const Eigen::MatrixBase<D>& m) : Tensor(m.rows(), m.cols()) {
@@ -70,11 +71,12 @@ struct Tensor {
     ((o = o * dim[k++] + Index(n)), ...);
     return o;
   }
-
   template <std::integral... N>
   S& operator()(N... n) { return values(offset(n...)); }
   template <std::integral... N>
   const S& operator()(N... n) const { return values(offset(n...)); }
+
+  // know the strides of a tensor
   std::array<Index, sizeof...(H)> stride() const {
     std::array<Index, sizeof...(H)> s{};
     Index step = 1;
@@ -97,20 +99,21 @@ struct Tensor {
   }
 };
 
-// add and scale tensors of one type
+// add tensors of one type
 template <class S, Height... H>
 Tensor<S, H...> operator+(Tensor<S, H...> x, const Tensor<S, H...>& y) {
   require(x.dim == y.dim, "Tensor +: ", shape(x), " and ", shape(y));
   x.values += y.values;
   return x;
 }
-
 template <class S, Height... H>
 Tensor<S, H...> operator-(Tensor<S, H...> x, const Tensor<S, H...>& y) {
   require(x.dim == y.dim, "Tensor -: ", shape(x), " and ", shape(y));
   x.values -= y.values;
   return x;
 }
+
+// multiply a tensor by a number
 template <class S, Height... H>
 Tensor<S, H...> operator*(const std::type_identity_t<S>& c,
                           Tensor<S, H...> x) {
@@ -126,7 +129,7 @@ concept Viewable =
     (rank == 2 || (rank == 1 && bool(D::IsVectorAtCompileTime)));
 }  // namespace detail
 
-// look at an Eigen object as a tensor
+// look at somebody else's numbers
 /// A tensor of rank 1 or 2 that looks at somebody else's numbers.
 /// Shapes: dim and step per slot; valid as long as what it looks at.
 template <class S, Height... H>
@@ -139,6 +142,8 @@ struct TensorView {
 
   std::array<Index, sizeof...(H)> stride() const { return step; }
 };
+
+// view an Eigen object as a tensor
 /// Matrix, vector, Map, Ref or block seen as a tensor, without a copy.
 /// Shapes: one height for vectors, two for matrices.
 template <Height... H, detail::Viewable<sizeof...(H)> D>
@@ -194,7 +199,6 @@ auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   else
     return Matrix<S>(a.lazyProduct(b));
 }
-
 /// y += a b, without a matrix in between.
 template <class Y, class A, class B>
 void add_times(Y& y, const A& a, const B& b) {

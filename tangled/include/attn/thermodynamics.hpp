@@ -2,6 +2,8 @@
 #pragma once
 #include "attn/autodiff.hpp"
 #include "attn/gibbs.hpp"
+#include "attn/random.hpp"
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -56,16 +58,63 @@ template <class D>
 auto heat_capacity(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
   using S = ScalarOf<D>;
   return each_row("heat_capacity", scores, T, [&](const auto& e, auto s) {
-    const S mean = e.mean();
     S C(0);
     for (const S& sj : s) {
+      // add the squared deviation of one key
       const S w = boltzmann_factor(sj, e.m, T);
       if (w == S(0)) continue;
-      const S x = (e.m - sj) / T - mean;
+      const S x = (e.m - sj) / T - e.mean();
       C += w * x * x;
     }
     return S(C / (S(1) + e.rest));
   });
+}
+
+// draw keys by Gumbel's noise
+/// Matrix of independent standard Gumbel numbers, P(G <= g) =
+/// exp(-exp(-g)) (thm. gumbel), drawn in double and converted; all lie
+/// between -3.7 and 37.5.  Shapes: n x d.  Throws std::invalid_argument if
+/// n or d is negative.
+template <class S>
+Matrix<S> gumbel(Index n, Index d, std::uint64_t seed) {
+  return uniform<double>(n, d, seed).unaryExpr([](double x) {
+    const double exponential = -std::log((1 - x) / 2);
+    return static_cast<S>(-std::log(std::max(exponential, 0x1p-54)));
+  });
+}
+/// The key with the largest G_j - x_j in one row, the first of equals; -1
+/// for an empty row.  Throws std::domain_error for a NaN among the scores.
+template <class S>
+Index largest_noisy_score(std::span<const S> s, const S* G, const S& T) {
+  const auto [m, top] = ground_state(s);
+  Index best = -1;
+  S most(0);
+  for (Index j = 0; j < std::ssize(s); ++j) {
+    // let one key try to be the largest
+    const S& sj = s[std::size_t(j)];
+    require_domain(sj == sj, "draw_keys: the score of key ", j, " is NaN");
+    if (is_forbidden(sj)) continue;
+    const S y = j == top ? G[j] : S(G[j] - (m - sj) / T);
+    if (best < 0 || most < y) best = j, most = y;
+  }
+  return best;
+}
+/// One key per query, drawn from the weights gibbs(scores, T) by Gumbel's
+/// noise (thm. gumbel); n_q indices, -1 for an empty row.  Throws
+/// std::domain_error for a bad T or a NaN among the scores.
+template <class D>
+Vector<Index> draw_keys(const Expr<D>& scores, std::uint64_t seed,
+                        const ScalarOf<D>& T = 1) {
+  using S = ScalarOf<D>;
+  require_temperature("draw_keys", T);
+  require_rows<D>();
+  const ScoreRows<S> rows(scores);
+  const Matrix<S> G = gumbel<S>(rows.rows(), rows.cols(), seed);
+  Vector<Index> J(rows.rows());
+  for (Index i = 0; i < J.size(); ++i)
+    J(i) = largest_noisy_score(row_span(rows, i),
+                               G.data() + i * G.cols(), T);
+  return J;
 }
 
 // measure the gap of duality
@@ -159,11 +208,23 @@ S derivative_part(const typename Nested<S, n>::type& y, int k) {
 }
 
 // compute cumulants by differentiation
+/// The allowed key with the largest weight at inverse temperature beta of
+/// any sign: the smallest score if beta < 0 (at = -1: no such key).
+template <class S, class B>
+Ground<S> heaviest(std::span<const S> s, const B& beta) {
+  Ground<S> g{S(-std::numeric_limits<double>::infinity()), -1};
+  for (Index j = 0; j < std::ssize(s); ++j) {
+    const S& x = s[std::size_t(j)];
+    if (is_forbidden(x)) continue;
+    if (g.at < 0 || (beta < B(0.0) ? x < g.m : g.m < x)) g = {x, j};
+  }
+  return g;
+}
 /// log Z of one row at inverse temperature beta, any sign and any scalar.
 template <class S, class B>
 B log_partition_at(std::span<const S> s, const B& beta) {
   using std::exp, std::log1p;
-  const auto [m, top] = ground_state(s);
+  const auto [m, top] = heaviest(s, beta);
   B rest(0.0);
   for (Index j = 0; j < std::ssize(s); ++j) {
     const S& sj = s[std::size_t(j)];
@@ -187,6 +248,57 @@ auto cumulants(const Expr<D>& s, const ScalarOf<D>& beta) {
   return kappa;
 }
 
+// find the temperature of a given energy
+/// The beta = 1/T, of any sign, at which one row of scores has the mean
+/// energy U = -<s> (thm. maximum-entropy).  Throws std::invalid_argument
+/// unless scores are one row, std::domain_error unless U lies strictly
+/// between minus the largest and minus the smallest finite score.
+template <class D>
+ScalarOf<D> inverse_temperature(
+    const Expr<D>& scores, const ScalarOf<D>& U) {
+  using S = ScalarOf<D>;
+  const ScoreRows<S> s(scores);
+
+  // refuse an energy that no weights have
+  require(s.rows() == 1, "inverse_temperature: scores are ", shape(s),
+          ", not one row");
+  const S best = heaviest(row_span(s, 0), S(1)).m;
+  const S worst = heaviest(row_span(s, 0), S(-1)).m;
+  require_domain(-best < U && U < -worst, "inverse_temperature: U = ",
+                 to_double(U), " is not between ", to_double(S(-best)),
+                 " and ", to_double(S(-worst)));
+
+  // bracket the inverse temperature
+  const auto miss = [&](const S& b) {
+    return S(cumulants<1>(s, b)[1] + U);
+  };
+  S low = S(-1) / (best - worst), high = -low;
+  while (miss(high) < S(0)) high = S(2) * high;
+  while (S(0) < miss(low)) low = S(2) * low;
+
+  // close in by Newton's steps
+  S beta(0);
+  for (int k = 0; k < 200; ++k) {
+    const auto kappa = cumulants<2>(s, beta);
+    const S off = kappa[1] + U, newton = beta - off / kappa[2];
+    (off < S(0) ? low : high) = beta;
+    const bool inside = low < newton && newton < high;
+    const S next = inside ? newton : S((low + high) / S(2));
+    if (next == beta) break;
+    beta = next;
+  }
+  return beta;
+}
+/// Largest entropy S(U), in nats, of all distributions over the keys of
+/// one row that have mean energy U (thm. entropy-of-energy); throws as
+/// inverse_temperature.
+template <class D>
+ScalarOf<D> entropy_of_energy(
+    const Expr<D>& scores, const ScalarOf<D>& U) {
+  const ScalarOf<D> beta = inverse_temperature(scores, U);
+  return cumulants<0>(scores, beta)[0] + beta * U;
+}
+
 // sweep over temperatures
 /// Thermodynamics of scores at several temperatures: A[t] is n_q x n_k;
 /// F, U, H, C have one row per temperature and one column per query.
@@ -207,6 +319,8 @@ auto temperature_sweep(const Expr<D>& scores,
   Sweep<S> y{temperatures, {}, none, none, none, none};
   for (Index t = 0; t < n; ++t) {
     const S& T = temperatures[std::size_t(t)];
+
+    // fill in what is known at one temperature
     y.A.push_back(gibbs(scores, T));
     y.F.row(t) = free_energy(scores, T).transpose();
     y.U.row(t) = expected_energy(scores, T).transpose();
@@ -225,12 +339,15 @@ ScalarOf<D> mutual_information(const Expr<D>& weights) {
   using S = ScalarOf<D>;
   const ScoreRows<S> A(weights);
   require_distributions<S>("mutual_information", A);
+
+  // average the rows that attend
   RowVector<S> mean = RowVector<S>::Zero(A.cols());
-  S rows(0), I(0);
+  S rows(0);
   for (Index i = 0; i < A.rows(); ++i)
     if (!A.row(i).isZero(S(0))) mean += A.row(i), rows += S(1);
-  if (rows == S(0)) return I;
   mean /= rows;
+  if (rows == S(0)) return rows;
+  S I(0);
   for (Index i = 0; i < A.rows(); ++i)
     if (!A.row(i).isZero(S(0))) I += kl(A.row(i), mean)(0);
   return I / rows;

@@ -48,6 +48,7 @@ inline void require_checksum(std::string_view text, const std::string& name) {
 /// Throws std::domain_error naming the field if a weight is not finite.
 template <std::floating_point S>
 std::string weights_text(const MultiHead<S>& m) {
+  static_assert(sizeof(S) <= 8, "a weights file holds float or double");
   require_weights("save_weights", m);
   std::string text = "attn-weights 1\nscalar ";
   text += sizeof(S) == 4 ? "float" : "double";
@@ -120,6 +121,7 @@ struct WeightsReader {
 template <std::floating_point S>
 MultiHead<S> weights_from_text(std::string_view text,
                                const std::string& name) {
+  static_assert(sizeof(S) <= 8, "a weights file holds float or double");
   WeightsReader in{text, name};
   in.expect("attn-weights");
   in.expect("1");

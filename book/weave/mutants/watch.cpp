@@ -1,7 +1,8 @@
-// watch.hpp: main.cpp of the checks, and two services besides.  ATTN_MUTANT=k makes
-// mutant k active and ends the program at the first complaint.  ATTN_PASSED=file
+// watch.cpp: linked with the checks, it renders two services besides.  ATTN_MUTANT=k
+// makes mutant k active and ends the program at the first complaint.  ATTN_PASSED=file
 // lists for each case how long it took and which mutants it could notice.
 #include "mutant.hpp"
+#include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -39,3 +40,7 @@ static const bool watching = [] {
   }
   return true;
 }();
+struct Watched {
+  Watched() { boost::unit_test::framework::register_observer(watcher); }
+};
+BOOST_TEST_GLOBAL_FIXTURE(Watched);

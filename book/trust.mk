@@ -1,0 +1,110 @@
+# trust.mk - what checks the checks, the press and the product, and what is measured at
+# leisure; read by the Makefile.
+.PHONY: setup-peers press mutants sanitize sanitized coverage reference bench record bench-build
+
+# ------------------------------------------------- examples, installed copy --
+# Programs to start from: compiled as their users will, and run (*_mpi_* with four ranks).
+EXAMPLES := $(call find,examples,%,$(if $(MPI),,%_mpi_example.cpp))
+four      = $(if $(findstring _mpi_,$1),mpirun --oversubscribe --allow-run-as-root -n 4 )
+$(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: tangled/examples/%.cpp build/flags-tests
+	$(call say,example,$*)
+	@mkdir -p $(@D) build/bin/examples
+	$Q$(CXX) $(STD) $(OPT) $(WARN) -Itangled/include $(EIGEN) -MMD -MP -MT $@ \
+	  -MF build/bin/examples/$*.d $< $(call own,$<) -o build/bin/examples/$*
+	$Q$(call four,$*)build/bin/examples/$* > $(@:.txt=.log) && r=passed || r=failed; \
+	  printf 'case\texamples/%s\t%s\t$<:1\t0\nend\n' $* $$r > $@
+-include $(EXAMPLES:%=build/bin/examples/%.d)
+build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/%.cpp) \
+    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) $W/install CITATION.cff CHANGELOG.md README.md \
+    | $(VERIFIED) build/bench.stamp
+	$(call say,product,tests/product)
+	$Qtests/product/run $@ $(CXX)
+
+# ------------------------------------------------------- the press, mutants --
+## press: the build refuses broken chapters, at the right line
+press: build/results/press.txt
+	$Qgawk -f $W/report.awk $<
+build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard book/*.mk $W/*) chapters/template.nw \
+    $(SRC_H) $(MAIN:$O/obj/%.o=build/src/%.cpp) | $(VERIFIED) build/bench.stamp
+	$(call say,press,tests/press)
+	$Qtests/press/run $@
+
+## mutants: alter the library at EVERY=11th place and count what the checks catch
+#    (FROM=5 takes other places; SAMPLE=20 so many, of one chapter, that SEED chooses;
+#    CH=04 that chapter)
+EVERY ?= 11
+FROM  ?= 0
+SEED  ?= $(shell git rev-parse HEAD 2> /dev/null || echo 1)
+mutants: export COMPILE = $(CXX) $(STD) -O1 -w $(HEAP) $(EIGEN) -DBOOST_TEST_DYN_LINK
+mutants: export LIBS = $(LIBS_tests)
+mutants: $(TANGLED)
+	$QCH=$(CH) FROM=$(FROM) $W/mutants/run build/mutants/$(FROM) $(EVERY) $(SAMPLE) $(if $(SAMPLE),$(SEED)) || r=$$?; \
+	  $(if $(SAMPLE)$(CH)$(filter-out 11,$(EVERY)),,[ ! -e build/mutants/$(FROM)/score.txt ] \
+	  || cp build/mutants/$(FROM)/score.txt book/measured/mutants$(filter-out 0,$(FROM)).txt;) exit $${r:-0}
+
+# --------------------------------------------------------------- sanitizers --
+# A build of another kind, by the same rules: without optimisation, with the address and
+# undefined-behaviour sanitizers, counting lines as they run.  (With the checks for null
+# g++ 12 no longer takes an address for a constant; a null pointer that is used does not
+# get far anyway.  Who counts calls of malloc leaves no room for the address sanitizer's.)
+FLAGS_sanitize = -O0 -g1 -w $(LINK_sanitize) -fno-sanitize-recover=undefined \
+  -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute
+LINK_sanitize  = -fsanitize=address,undefined --coverage
+own_sanitize   = $$(! grep -qs 'allocations.hpp\|__libc_malloc\|BOOST_TEST_MODULE' $1 || echo -fno-sanitize=address)
+build/sanitize/src/tests/%: build/src/tests/%
+	@mkdir -p $(@D); cp -p $< $@
+ifeq ($(KIND),sanitize)
+$(PCH) $(OBJ): | $(patsubst build/src/%,$O/src/%,$(filter build/src/tests/%,$(SRC_H)))
+.INTERMEDIATE: $(call obj,tests,$(TESTS)) $(call obj,extra,$(EXTRA)) $(TESTS:%=$O/bin/tests/%) $(EXTRA:%=$O/bin/extra/%)
+endif
+sanitized: $(RUN)
+	$Q$W/gate --keep $(RUN)
+	$(call made,$(words $(RUN)) programs: clean)
+## sanitize: the checks under the address and undefined-behaviour sanitizers
+#    (and WATCH=20 seconds of each as it was made for the book under valgrind, if there is
+#    one: it sees what the sanitizers do not, memory that was never written)
+WATCH ?= 20
+sanitize: $(TANGLED) $(TESTS:%=build/bin/tests/%) $(EXTRA:%=build/bin/extra/%)
+	$Q$(MAKE) --no-print-directory KIND=sanitize sanitized
+	$Q$W/watch-memory build/sanitize $(WATCH) $(filter-out $(call findmpi,$^),$(filter build/bin/%,$^))
+findmpi = $(foreach p,$1,$(if $(findstring _mpi_,$p),$p))
+## coverage: lines of the headers that the checks run (after `make sanitize')
+coverage: sanitize
+	$Q$W/coverage build/sanitize
+	$Qcp build/sanitize/coverage.txt book/measured/
+	$Qcp build/sanitize/uncovered.txt book/measured/uncovered.list
+
+# ------------------------------------------------------ data, benchmarks, time --
+## reference: compute tests/reference/*.txt anew with JAX and mpmath (needs network)
+reference:
+	$Qpython3 -m venv build/reference
+	$Qbuild/reference/bin/pip install -q -r tests/reference/requirements.txt
+	$Qfor with in jax mpmath; do build/reference/bin/python -B tests/reference/with_$$with.py tests/reference; done
+	$(call made,tests/reference/ (commit it))
+## setup-peers: other implementations to compare with in `make bench' (8 GB)
+setup-peers:
+	@$W/setup-peers
+FULLOPT := --benchmark_repetitions=9 --benchmark_min_time=0.25 \
+           --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
+build/bin/bench/%.so: build/src/bench/%.cpp build/flags-bench | $(SRC_H)
+	$(call say,c++,bench/$*.cpp)
+	@mkdir -p $(@D)
+	$Q$(CXX) $(FLAGS_bench) -fPIC -shared $< $(filter-out -lbenchmark_main,$(LIBS_bench)) -o $@
+## bench: the full benchmarks, medians of nine interleaved runs
+bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) \
+    $(if $(wildcard build/peers/bin/python),$(SHARED:%=build/bin/bench/%.so))
+	$Q$W/run-benches build/bench-full "$(FULLOPT)" $(filter-out %.so,$^)
+	$Q$W/run-peers build/bench-full $(PYTHON:%=build/src/bench/%.py) $(filter %.so,$^)
+	$Q{ $W/machine $(CXX); $W/source; } > build/bench-full/machine.txt
+	$Qgawk -f $W/bench-table.awk build/bench-full/*.json
+	$(call made,build/bench-full; keep it as the reference run: make record)
+## record: keep the last `make bench` in book/measured/ as the reference run
+record:
+	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
+	$Qmkdir -p book/measured; rm -f book/measured/*.json
+	$Qfor f in build/bench-full/*.json; do gawk -f $W/slim-json.awk $$f > book/measured/$${f##*/}; done
+	$Qcp build/bench-full/machine.txt book/measured/machine.txt
+	$(call made,book/measured/ (commit it))
+## bench-build: how long the build itself takes (clean, no-op, prose edit, preview)
+bench-build:
+	$Q$W/bench-build

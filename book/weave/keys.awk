@@ -1,0 +1,27 @@
+# keys.awk RESULTS TEX... CHAPTERS...: each number and each check that the text names is
+# among the results of this run; -v draft=1: it is only said.  (What a macro names in its
+# own definition, with #, is left to LaTeX.)
+FILENAME ~ /results\.tex$/ {
+  if (match($0, /^\\resdef\{([^}]*)\}/, m)) {
+    key[m[1]]; c = m[1]
+    if (sub(/\/status$/, "", c)) status[c] = 1
+    else if (sub(/\/(refuted\/)?n$/, "", c)) measured[c] } next }
+/^@($| )|^<<.*>>=$/ { code = /^<</; next }
+FNR == 1 { code = 0 }
+code || /^[ ]*%/ || !/\\(result|recorded|ratio|percent|verifiedby)/ { next }
+{ s = $0; gsub(/\\verb\|[^|]*\|/, "", s); gsub(/\\%/, "", s); sub(/%.*/, "", s)
+    gsub(/\[\[[^\]]*\]\]/, "", s)
+  for (t = s; match(t, /\\(result|recorded)\{([^}#]*)\}/, m); t = substr(t, RSTART + RLENGTH))
+    number((m[1] == "recorded" ? "rec/" : "") m[2])
+  for (t = s; match(t, /\\(ratio|percent|recordedratio)\{([^}#]*)\}\{([^}#]*)\}/, m);
+       t = substr(t, RSTART + RLENGTH)) {
+    number((m[1] ~ /^rec/ ? "rec/" : "") m[2]); number((m[1] ~ /^rec/ ? "rec/" : "") m[3]) }
+  for (t = s; match(t, /\\verifiedby\{([^}#]*)(\}|$)/, m); t = substr(t, RSTART + RLENGTH)) {
+    n = split(m[1], part, / *, */)
+    for (i = 1; i <= n; i++) if (part[i] != "") check(part[i]) } }
+function number(k) { if (!(k in key)) complain("unknown result " k near(k, key)) }
+function check(c) {
+  if (!(c in status)) complain("statement names unknown check " c near(c, status))
+  else if (!(c in measured)) complain("statement rests on " c ", which measured nothing") }
+function complain(what) { print FILENAME ":" FNR ": " what > "/dev/stderr"; bad = !draft }
+END { exit bad }
