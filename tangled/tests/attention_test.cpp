@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(jacobian_second_term) {
   const quad m2 = power(p, 2) / pow(power(p, 1), quad(2)),
              m3 = power(p, 3) / pow(power(p, 1), quad(3));
   const auto coefficient = [&](Index n) {
-    const quad N(double(n)), mean = binomial_mean(n, p, [&](const quad& f) {
+    const quad N{double(n)}, mean = binomial_mean(n, p, [&](const quad& f) {
       const quad p2 = power(f, 2) / pow(power(f, 1), quad(2)) / N;
       const quad p3 = power(f, 3) / pow(power(f, 1), quad(3)) / (N * N);
       return p2 - 2 * p3 + p2 * p2;

@@ -522,7 +522,8 @@ BOOST_AUTO_TEST_CASE(what_compiles_is_covariant) {
     const Change to(3, seed);
     const auto Q = any<up, up>(seed, "Q"), K = any<up, up>(seed, "K");
     const auto g = any<dn, dn>(seed, "g"), h = any<dn, dn>(seed, "h");
-    const auto A = any<up, dn>(seed, "A"), B = any<dn, up>(seed, "B");
+    const auto A = any<up, dn>(seed, "A");
+    const auto B = any<dn, up>(seed, "B");
     const auto G = any<up, dn, dn>(seed, "G");
     in_both_coordinates<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(to, Q, g, K);
     in_both_coordinates<"O^{ic} = A^i{}_j V^{jc}">(to, A, K);

@@ -84,14 +84,14 @@ struct Tape {
   };
 
   // the steps of this thread, and one more
-    static std::vector<Step>& steps() {
-      static thread_local std::vector<Step> recorded;
-      return recorded;
-    }
-    static Index push(Index a, const T& da, Index b, const T& db) {
-      steps().push_back({a, b, da, db});
-      return Index(steps().size()) - 1;
-    }
+  static std::vector<Step>& steps() {
+    static thread_local std::vector<Step> recorded;
+    return recorded;
+  }
+  static Index push(Index a, const T& da, Index b, const T& db) {
+    steps().push_back({a, b, da, db});
+    return Index(steps().size()) - 1;
+  }
 };
 
 // a variable whose history is on the tape
@@ -453,12 +453,12 @@ auto directional(F&& f, const Eigen::MatrixBase<X>& x,
   using T = typename X::Scalar;
 
   // lift X and its direction to dual numbers
-    require(x.rows() == dx.rows() && x.cols() == dx.cols(),
-            "directional: X is ", shape(x), " but dX is ", shape(dx));
-    detail::With<Dual<T>, X> z(x.rows(), x.cols());
-    for (Index i = 0; i < x.rows(); ++i)
-      for (Index j = 0; j < x.cols(); ++j)
-        z(i, j) = Dual<T>(x(i, j), T(dx(i, j)));
+  require(x.rows() == dx.rows() && x.cols() == dx.cols(),
+          "directional: X is ", shape(x), " but dX is ", shape(dx));
+  detail::With<Dual<T>, X> z(x.rows(), x.cols());
+  for (Index i = 0; i < x.rows(); ++i)
+    for (Index j = 0; j < x.cols(); ++j)
+      z(i, j) = Dual<T>(x(i, j), T(dx(i, j)));
   const auto y = f(z);
   if constexpr (std::is_same_v<std::decay_t<decltype(y)>, Dual<T>>)
     return T(y.d);

@@ -44,7 +44,6 @@ struct Ground {
   S m;
   Index at;
 };
-
 /// Ground state of one row of scores.
 template <class S>
 Ground<S> ground_state(std::span<const S> s) {

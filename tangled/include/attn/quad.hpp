@@ -114,23 +114,23 @@ struct std::numeric_limits<attn::quad> : std::numeric_limits<double> {
                        min_exponent10 = -4931, max_exponent10 = 4932;
 
   // raise two to a power at compile time
-    static consteval quad power_of_two(int n) {
-      if (n == 0) return 1;
-      const quad half = power_of_two(n / 2);
-      return half * half * (n % 2 == 0 ? 1 : n > 0 ? 2 : 0.5);
-    }
+  static consteval quad power_of_two(int n) {
+    if (n == 0) return 1;
+    const quad half = power_of_two(n / 2);
+    return half * half * (n % 2 == 0 ? 1 : n > 0 ? 2 : 0.5);
+  }
 
   // the ends of the range of a quad
-    static constexpr quad epsilon() { return power_of_two(-112); }
-    static constexpr quad round_error() { return 0.5; }
-    static constexpr quad min() { return power_of_two(-16382); }
-    static constexpr quad denorm_min() { return power_of_two(-16494); }
-    static constexpr quad max() {
-      return (2 - epsilon()) * power_of_two(16383);
-    }
-    static constexpr quad lowest() { return -max(); }
-    static constexpr quad infinity() { return HUGE_VAL; }
-    static constexpr quad quiet_NaN() { return NAN; }
+  static constexpr quad epsilon() { return power_of_two(-112); }
+  static constexpr quad round_error() { return 0.5; }
+  static constexpr quad min() { return power_of_two(-16382); }
+  static constexpr quad denorm_min() { return power_of_two(-16494); }
+  static constexpr quad max() {
+    return (2 - epsilon()) * power_of_two(16383);
+  }
+  static constexpr quad lowest() { return -max(); }
+  static constexpr quad infinity() { return HUGE_VAL; }
+  static constexpr quad quiet_NaN() { return NAN; }
 };
 namespace Eigen {
 // tell Eigen what a quad costs

@@ -22,6 +22,8 @@ template <class Dq, class Dp>
 Vector<ScalarOf<Dq>> kl(const Expr<Dq>& q_, const Expr<Dp>& p_) {
   using S = ScalarOf<Dq>;
   const ScoreRows<S> q(q_), p(p_);
+
+  // refuse what cannot be compared
   require(q.rows() == p.rows() && q.cols() == p.cols(),
           "kl: q is ", shape(q), " but p is ", shape(p));
   require_distributions<S>("kl: q", q);
@@ -143,6 +145,8 @@ Vector<ScalarOf<D>> fenchel_young(
   using S = ScalarOf<D>;
   require(q.rows() == scores.rows() && q.cols() == scores.cols(),
           "fenchel_young: scores are ", shape(scores), " but q is ", shape(q));
+
+  // sum the surprise over the support of $q$
   Vector<S> y = -entropy(q);
   const Matrix<S> logA = log_softmax(scores, T);
   for (Index i = 0; i < q.rows(); ++i)
@@ -199,7 +203,6 @@ typename Nested<S, n>::type seeded(const S& x) {
   if constexpr (n == 0) return x;
   else return {seeded<n - 1>(x), typename Nested<S, n - 1>::type(1.0)};
 }
-
 /// The k-th derivative out of an n-fold dual number.
 template <int n, class S>
 S derivative_part(const typename Nested<S, n>::type& y, int k) {
