@@ -52,6 +52,7 @@ struct Mersenne {
   }
 
   // divide by Fermat's little theorem
+  /// The inverse; throws std::domain_error for 0.
   constexpr Mersenne inverse() const {
     if (n == 0) throw std::domain_error("Mersenne: division by zero");
     Mersenne result(1), square(*this);

@@ -395,6 +395,7 @@ class Metric {
   Matrix<S> inverse() const {
     return raise(Matrix<S>::Identity(dim(), dim()));
   }
+  /// Throws std::invalid_argument unless rows of v have dim() components.
   void fits(const char* what, const Rows<S>& v) const {
     require(v.cols() == dim(), "Metric::", what, ": vectors have ", v.cols(),
             " components but the metric has dimension ", dim());
