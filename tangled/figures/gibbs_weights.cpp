@@ -8,7 +8,7 @@ int main() {
   const RowVector<quad> s = lift<quad>(RowVector<double>{{2, 1, 0}});
   for (int k = 0; k <= 150; ++k) {
     const double T = std::pow(10.0, -1 + 2.5 * k / 150);
-    const Matrix<double> A = gibbs(RowVector<double>{{2, 1, 0}}, T);
+    const Matrix<double> A = attn::gibbs(RowVector<double>{{2, 1, 0}}, T);
     std::cout << T << ',' << A(0) << ',' << A(1) << ',' << A(2);
 
     // print the dots of one total
