@@ -19,10 +19,11 @@ code || /^[ ]*%/ || !/\\(result|recorded|ratio|percent|verifiedby)/ { next }
   for (t = s; match(t, /\\verifiedby\{([^}#]*)(\}|$)/, m); t = substr(t, RSTART + RLENGTH)) {
     n = split(m[1], part, / *, */)
     for (i = 1; i <= n; i++) if (part[i] != "") check(part[i]) } }
-function number(k) { if (!(k in key) && k !~ /\\/) complain("unknown result " k near(k, key)) }
+function number(k) { if (!(k in key)) complain("unknown result " k hint(k, key)) }
 function check(c) {
   if (c ~ /\\/) return
-  if (!(c in status)) complain("statement names unknown check " c near(c, status))
+  if (!(c in status)) complain("statement names unknown check " c hint(c, status))
   else if (!(c in measured)) complain("statement rests on " c ", which measured nothing") }
+function hint(k, among) { return ++hints > 5 ? "" : near(k, among) }   # to look takes a while
 function complain(what) { print FILENAME ":" FNR ": " what > "/dev/stderr"; bad = !draft }
 END { exit bad }
