@@ -62,7 +62,8 @@ endif
 export SOURCE_DATE_EPOCH
 
 # A chapter is NN-name.nw and, if there is one, NN-name-checks.nw, for volume two.
-CHAPTERS := $(filter-out %-checks,$(patsubst chapters/%.nw,%,$(sort $(wildcard chapters/[0-9]*.nw))))
+CHAPTERS := $(filter-out %-checks,$(patsubst chapters/%.nw,%,$(sort \
+              $(wildcard chapters/[0-9]*.nw))))
 of        = chapters/$1.nw $(wildcard chapters/$1-checks.nw)
 NW       := $(foreach c,$(CHAPTERS),$(call of,$c))
 # Chapters to which the newer rules have not come: there `make lint' counts what breaks them.
@@ -154,24 +155,29 @@ build/results.stamp: $(VERIFIED) $(FACTS) book/measure/results.awk
 build/results.tex: build/results.stamp ;
 
 # ------------------------------------------------------------------- weave --
-TEX := $(NW:chapters/%.nw=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) build/tex/indexes.tex
-build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) $(CHAPTERS:%=build/mk/%.mk) book/weave/weave $(wildcard book/weave/*.awk) | build/tex
+TEX := $(NW:chapters/%.nw=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) \
+       build/tex/indexes.tex
+build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) \
+    $(CHAPTERS:%=build/mk/%.mk) book/weave/weave $(wildcard book/weave/*.awk) | build/tex
 	$(call say,weave,$(words $(CHAPTERS)) chapters)
 	$Qbook/weave/weave build/tex $(NW)
 	@touch $@
 # (beside it, on another core, what only the whole book can tell)
-$(LINTED): $(NW) $(CHAPTERS:%=build/mk/%.mk) book/lint/lint book/lint/lint.awk book/refs.bib $(wildcard book/*.tex)
+$(LINTED): $(NW) $(CHAPTERS:%=build/mk/%.mk) book/lint/lint book/lint/lint.awk \
+    book/refs.bib $(wildcard book/*.tex)
 	$Qbook/lint/lint $(if $(DRAFT),--draft) --book $(NW)
 	@touch $@
 $(TEX) build/chapters.tex build/cover.tex build/cases.tex: build/weave.stamp ;
 build/tex/reference.tex: build/weave.stamp book/lint/api.awk book/weave/reference.awk $(SRC_H)
-	$Qgawk -v list=1 -f book/lint/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H)) > build/reference.txt
+	$Qgawk -v list=1 -f book/lint/api.awk <(nodefs $(NW)) \
+	  $(filter build/src/include/%,$(SRC_H)) > build/reference.txt
 	$Qgawk -f book/weave/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > $@
 
 # ------------------------------------------------------------------ figures --
 FIGURES := $(patsubst figures/%.tex,%,$(wildcard figures/*.tex))
 build/fig/%.d: figures/%.tex | build/fig
-	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
+	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | \
+	  sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
 ifdef READ
 -include $(FIGURES:%=build/fig/%.d)
 endif
@@ -191,7 +197,8 @@ PDF   := $(patsubst %,book/%$(if $(DRAFT),-draft).pdf,attention companion)
 TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
 PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex \
          build/chapters.tex build/cover.tex build/cases.tex $(TABLES) $(FIGURES:%=build/fig/%.pdf)
-$(TABLES): build/%.tex: book/%.txt $(NW) book/weave/counterparts book/weave/counterparts.awk | build/tex
+$(TABLES): build/%.tex: book/%.txt $(NW) \
+    book/weave/counterparts book/weave/counterparts.awk | build/tex
 	$Qbook/weave/counterparts $< $(NW) > $@
 
 ## book: everything verified, measured, drawn, typeset, in two volumes (default)
@@ -214,7 +221,8 @@ reproducible: $(PDF)
 
 ## preview CH=04: one chapter in seconds (numbers of the last full build)
 .PHONY: preview
-preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex $(FIGURES:%=build/fig/%.pdf)
+preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
+    $(FIGURES:%=build/fig/%.pdf)
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
 	$Qbook/typeset/typeset --preview $(CH)
 

@@ -16,8 +16,8 @@ $(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: \
 	  printf 'case\texamples/%s\t%s\t$<:1\t0\nend\n' $* $$r > $@
 -include $(EXAMPLES:%=build/bin/examples/%.d)
 build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/%.cpp) \
-    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) book/setup/install CITATION.cff CHANGELOG.md \
-    README.md | $(VERIFIED) build/bench.stamp
+    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) book/setup/install \
+    CITATION.cff CHANGELOG.md README.md | $(VERIFIED) build/bench.stamp
 	$(call say,product,tests/product)
 	$Qtests/product/run $@ $(CXX)
 
@@ -73,7 +73,8 @@ sanitized: $(RUN)
 WATCH ?= 20
 sanitize: $(TANGLED) $(TESTS:%=build/bin/tests/%) $(EXTRA:%=build/bin/extra/%)
 	$Q$(MAKE) --no-print-directory KIND=sanitize sanitized
-	$Qbook/trust/watch-memory build/sanitize $(WATCH) $(filter-out $(call findmpi,$^),$(filter build/bin/%,$^))
+	$Qbook/trust/watch-memory build/sanitize $(WATCH) \
+	  $(filter-out $(call findmpi,$^),$(filter build/bin/%,$^))
 findmpi = $(foreach p,$1,$(if $(findstring _mpi_,$p),$p))
 ## coverage: lines of the headers that the checks run (after `make sanitize')
 coverage: sanitize
@@ -110,7 +111,8 @@ bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) \
 record:
 	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
 	$Qmkdir -p book/measured; rm -f book/measured/*.json
-	$Qfor f in build/bench-full/*.json; do gawk -f book/measure/slim-json.awk $$f > book/measured/$${f##*/}; done
+	$Qfor f in build/bench-full/*.json; do \
+	  gawk -f book/measure/slim-json.awk $$f > book/measured/$${f##*/}; done
 	$Qcp build/bench-full/machine.txt book/measured/machine.txt
 	$(call made,book/measured/ (commit it))
 ## bench-build: how long the build itself takes (clean, no-op, prose edit, preview)
