@@ -7,7 +7,10 @@
 #   chapters/*.nw --weave--> build/tex/*.tex ------------+--> book/attention.pdf
 #
 # No list of files is kept here: chapters, their roots and figures are found.
-# What checks the checks, and the press itself, is in book/trust.mk.
+# The scripts of each step are in the folder of book/ that is called as it is: tangle,
+# lint, compile, check, measure, weave, typeset.  In book/setup/ is what sets up this
+# machine, a new chapter, an installed copy; in book/trust/, what checks the checks and
+# the press itself.
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 export LC_ALL := C.UTF-8
@@ -25,7 +28,7 @@ endif
 ## clean: remove build/ and the PDFs
 .PHONY: setup clean
 setup:
-	@book/weave/setup
+	@book/setup/setup
 clean:
 	rm -rf build book/{attention,companion}{,-draft}.pdf
 # These two come first, and alone: even reading the rest of this file takes noweb, and
@@ -48,9 +51,8 @@ DRAFT  ?=
 draft  := $(if $(DRAFT),-draft)
 VERIFIED := build/verified$(draft)
 LINTED := build/linted$(draft)
-W      := book/weave
 # Where noweb and Eigen are (for the scripts too)
-include $W/paths
+include book/setup/paths
 export NOWEB EIGENDIR
 # The date in the PDFs is the commit's, so that they depend on nothing but their source.
 released = $(shell date -u -d "$$(sed -n 's/^date-released: *//p' CITATION.cff 2> /dev/null)" +%s)
@@ -60,7 +62,8 @@ endif
 export SOURCE_DATE_EPOCH
 
 # A chapter is NN-name.nw and, if there is one, NN-name-checks.nw, for volume two.
-CHAPTERS := $(filter-out %-checks,$(patsubst chapters/%.nw,%,$(sort $(wildcard chapters/[0-9]*.nw))))
+CHAPTERS := $(filter-out %-checks,$(patsubst chapters/%.nw,%,$(sort \
+              $(wildcard chapters/[0-9]*.nw))))
 of        = chapters/$1.nw $(wildcard chapters/$1-checks.nw)
 NW       := $(foreach c,$(CHAPTERS),$(call of,$c))
 # Chapters to which the newer rules have not come: there `make lint' counts what breaks them.
@@ -74,55 +77,55 @@ made   = $(call say,made,$(1))
 
 # ------------------------------------------------------------------ tangle --
 $(foreach c,$(CHAPTERS),$(eval build/mk/$c.mk build/tangle/$c.stamp: $(call of,$c)))
-build/mk/%.mk: chapters/%.nw $W/lint $W/lint.awk $W/roots
+build/mk/%.mk: chapters/%.nw book/lint/lint book/lint/lint.awk book/tangle/roots
 	@mkdir -p $(@D)
-	$Q$W/lint $(if $(DRAFT),--draft) $(call of,$*)
-	$Q$W/roots $(call of,$*) > $@
+	$Qbook/lint/lint $(if $(DRAFT),--draft) $(call of,$*)
+	$Qbook/tangle/roots $(call of,$*) > $@
 ifdef READ
 include $(CHAPTERS:%=build/mk/%.mk)
 endif
-build/tangle/%.stamp: chapters/%.nw build/mk/%.mk $W/tangle $W/names.awk
+build/tangle/%.stamp: chapters/%.nw build/mk/%.mk book/tangle/tangle book/tangle/names.awk
 	$(call say,tangle,$<)
-	$Q$W/tangle "$(call of,$*)" tangled build/src $(ROOTS_$*)
+	$Qbook/tangle/tangle "$(call of,$*)" tangled build/src $(ROOTS_$*)
 	@mkdir -p $(@D); touch $@
 ROOTS   := $(foreach c,$(CHAPTERS),$(ROOTS_$c))
 TANGLED := $(CHAPTERS:%=build/tangle/%.stamp)
 HEADERS := $(filter include/%.hpp,$(ROOTS))
 UMBRELLA := $(if $(HEADERS),include/attn/attn.hpp)
-tangled/include/attn/attn.hpp: $(HEADERS:%=tangled/%) $W/umbrella
-	$Q$W/umbrella tangled $(HEADERS)
+tangled/include/attn/attn.hpp: $(HEADERS:%=tangled/%) book/tangle/umbrella
+	$Qbook/tangle/umbrella tangled $(HEADERS)
 
 ## tangle: write tangled/ and build/src/ from the chapters
 .PHONY: tangle
 tangle:
 	$Qrm -f build/tangle/*.stamp
 	$Q$(MAKE) --no-print-directory $(TANGLED)
-	$Q$(if $(HEADERS),$W/umbrella tangled $(HEADERS))
-	$Q$W/tangled-check --prune tangled $(ROOTS) $(UMBRELLA)
+	$Q$(if $(HEADERS),book/tangle/umbrella tangled $(HEADERS))
+	$Qbook/tangle/tangled-check --prune tangled $(ROOTS) $(UMBRELLA)
 	$(call made,tangled/ from $(words $(CHAPTERS)) chapters)
 
 # ----------------------------------------------------------------- compile --
 # Which programs there are, by what compiler and with what flags
-include book/programs.mk
+include book/compile/programs.mk
 
 # --------------------------------------------------------- verify, measure --
 LEDGERS := $(TESTS:%=$O/results/tests/%.txt) $(EXTRA:%=$O/results/extra/%.txt)
 $(LEDGERS): $O/results/%.txt: $O/bin/%
 	$(call say,check,$*)
 	@rm -f $O/obj/$*.gcda
-	$Q$W/run-checks $< $@
+	$Qbook/check/run-checks $< $@
 # A program in tests/ that reads files says so: // reads: tests/data.txt
 reads    = $(if $(READ),$(wildcard $(shell sed -n 's,^// reads: ,,p' tests/$1.cpp)))
 $(foreach e,$(EXTRA),$(eval $O/results/extra/$e.txt: $(call reads,$e)))
 $(EXTRA:%=$O/results/extra/%.txt): | $(TESTS:%=build/src/tests/%.cpp)
 RUN     := $(LEDGERS)
 LEDGERS += $(REFUSED:%=build/results/refused/%.txt)
-build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) $W/must-fail build/flags-tests
+build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) book/check/must-fail build/flags-tests
 	$(call say,refuse,tests/$*.cpp)
-	$Q$W/must-fail $@ $< $(CXX) $(STD) $(WARN) $(INC)
+	$Qbook/check/must-fail $@ $< $(CXX) $(STD) $(WARN) $(INC)
 # The gate: no PDF survives a check that failed (unless it says DRAFT).
-$(VERIFIED): $(LEDGERS) $W/gate
-	$Q$W/gate $(if $(DRAFT),--draft) $(LEDGERS)
+$(VERIFIED): $(LEDGERS) book/check/gate
+	$Qbook/check/gate $(if $(DRAFT),--draft) $(LEDGERS)
 	@touch $@
 
 # Benchmarks run alone, one after the other, when nothing else has to be built.
@@ -130,55 +133,60 @@ BENCHJSON := $(BENCHES:%=build/results/bench/%.json)
 BENCHOPT  := --benchmark_repetitions=5 --benchmark_min_time=0.01 \
              --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 build/bench.stamp: $(BENCHES:%=build/bin/bench/%) | $(LEDGERS) $(FIGDATA:%=build/data/%.csv)
-	$Q$W/run-benches build/results/bench "$(BENCHOPT)" $^
+	$Qbook/measure/run-benches build/results/bench "$(BENCHOPT)" $^
 	@touch $@
 $(BENCHJSON): build/bench.stamp ;
 build/machine.txt: $(VERIFIED) build/bench.stamp
-	$Q$W/machine $(CXX) > $@
+	$Qbook/measure/machine $(CXX) > $@
 # What is typeset: asked again each time, and new only if it is another.
 .PHONY: always
 build/source.txt: always
-	@mkdir -p $(@D); $W/source | cpif $@
+	@mkdir -p $(@D); book/measure/source | cpif $@
 
-build/data/%.csv: build/bin/figures/% $W/run-figure
+build/data/%.csv: build/bin/figures/% book/measure/run-figure
 	$(call say,draw,figures/$*)
-	$Q$W/run-figure $< $@
+	$Qbook/measure/run-figure $< $@
 
 MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
 FACTS    := build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED)
-build/results.stamp: $(VERIFIED) $(FACTS) $W/results.awk
-	$Qgawk -f $W/results.awk $(LEDGERS) $(FACTS) > build/results.tmp
+build/results.stamp: $(VERIFIED) $(FACTS) book/measure/results.awk
+	$Qgawk -f book/measure/results.awk $(LEDGERS) $(FACTS) > build/results.tmp
 	$Qcpif build/results.tex < build/results.tmp; rm build/results.tmp; touch $@
 build/results.tex: build/results.stamp ;
 
 # ------------------------------------------------------------------- weave --
-TEX := $(NW:chapters/%.nw=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) build/tex/indexes.tex
-build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) $(CHAPTERS:%=build/mk/%.mk) $W/weave $(wildcard $W/*.awk) | build/tex
+TEX := $(NW:chapters/%.nw=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) \
+       build/tex/indexes.tex
+build/weave.stamp: $(NW) $(wildcard chapters/template.nw tests/press/*.nw) \
+    $(CHAPTERS:%=build/mk/%.mk) book/weave/weave $(wildcard book/weave/*.awk) | build/tex
 	$(call say,weave,$(words $(CHAPTERS)) chapters)
-	$Q$W/weave build/tex $(NW)
+	$Qbook/weave/weave build/tex $(NW)
 	@touch $@
 # (beside it, on another core, what only the whole book can tell)
-$(LINTED): $(NW) $(CHAPTERS:%=build/mk/%.mk) $W/lint $W/lint.awk book/refs.bib $(wildcard book/*.tex)
-	$Q$W/lint $(if $(DRAFT),--draft) --book $(NW)
+$(LINTED): $(NW) $(CHAPTERS:%=build/mk/%.mk) book/lint/lint book/lint/lint.awk \
+    book/refs.bib $(wildcard book/*.tex)
+	$Qbook/lint/lint $(if $(DRAFT),--draft) --book $(NW)
 	@touch $@
 $(TEX) build/chapters.tex build/cover.tex build/cases.tex: build/weave.stamp ;
-build/tex/reference.tex: build/weave.stamp $W/api.awk $W/reference.awk $(SRC_H)
-	$Qgawk -v list=1 -f $W/api.awk <(nodefs $(NW)) $(filter build/src/include/%,$(SRC_H)) > build/reference.txt
-	$Qgawk -f $W/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > $@
+build/tex/reference.tex: build/weave.stamp book/lint/api.awk book/weave/reference.awk $(SRC_H)
+	$Qgawk -v list=1 -f book/lint/api.awk <(nodefs $(NW)) \
+	  $(filter build/src/include/%,$(SRC_H)) > build/reference.txt
+	$Qgawk -f book/weave/reference.awk $(filter-out %/indexes.tex,$(TEX)) build/reference.txt > $@
 
 # ------------------------------------------------------------------ figures --
 FIGURES := $(patsubst figures/%.tex,%,$(wildcard figures/*.tex))
 build/fig/%.d: figures/%.tex | build/fig
-	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
+	@{ printf 'build/fig/$*.pdf:'; grep -o 'figdata{[^}]*}' $< | sort -u | \
+	  sed 's/figdata{\(.*\)}/ build\/data\/\1.csv/' | tr -d '\n' || true; echo; } > $@
 ifdef READ
 -include $(FIGURES:%=build/fig/%.d)
 endif
 STYLE := book/attnbook.sty book/attnfonts.sty book/macros.tex
 # (drawn after the benchmarks, which want the machine to themselves)
-build/fig/%.pdf: figures/%.tex book/attnfonts.sty book/macros.tex $W/typeset-figure \
+build/fig/%.pdf: figures/%.tex book/attnfonts.sty book/macros.tex book/typeset/typeset-figure \
     | build/fig $(if $(filter preview,$(MAKECMDGOALS)),,build/bench.stamp)
 	$(call say,figure,$*)
-	$Q$W/typeset-figure $* build/fig
+	$Qbook/typeset/typeset-figure $* build/fig
 
 # ----------------------------------------------------------------- typeset --
 export TEXINPUTS := .:book:build:
@@ -189,37 +197,39 @@ PDF   := $(patsubst %,book/%$(if $(DRAFT),-draft).pdf,attention companion)
 TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
 PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex \
          build/chapters.tex build/cover.tex build/cases.tex $(TABLES) $(FIGURES:%=build/fig/%.pdf)
-$(TABLES): build/%.tex: book/%.txt $(NW) $W/counterparts $W/counterparts.awk | build/tex
-	$Q$W/counterparts $< $(NW) > $@
+$(TABLES): build/%.tex: book/%.txt $(NW) \
+    book/weave/counterparts book/weave/counterparts.awk | build/tex
+	$Qbook/weave/counterparts $< $(NW) > $@
 
 ## book: everything verified, measured, drawn, typeset, in two volumes (default)
 .PHONY: book
 book: $(PDF)
-	@$W/summary $(PDF)
+	@book/typeset/summary $(PDF)
 .PRECIOUS: $(PDF)
-$(PDF) &: $(PARTS) build/results.tex $(VERIFIED) $(LINTED) $W/typeset
+$(PDF) &: $(PARTS) build/results.tex $(VERIFIED) $(LINTED) book/typeset/typeset
 	$(call say,latex,$(PDF))
-	$Q$W/typeset $(if $(DRAFT),draft)
+	$Qbook/typeset/typeset $(if $(DRAFT),draft)
 	@touch $(PDF)
 
 ## reproducible: typeset again from nothing and compare, byte for byte
 .PHONY: reproducible
 reproducible: $(PDF)
 	$(call say,latex,again)
-	$Q$W/typeset --again
+	$Qbook/typeset/typeset --again
 	$Qfor v in attention companion; do cmp build/again/$$v/$$v.pdf book/$$v.pdf; done
 	$(call made,the same $$(cat $(PDF) | wc -c) bytes again)
 
 ## preview CH=04: one chapter in seconds (numbers of the last full build)
 .PHONY: preview
-preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex $(FIGURES:%=build/fig/%.pdf)
+preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
+    $(FIGURES:%=build/fig/%.pdf)
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
-	$Q$W/typeset --preview $(CH)
+	$Qbook/typeset/typeset --preview $(CH)
 
 ## shape: how the chapters are made: library in volume one, prose per code, lengths of chunks
 .PHONY: shape
 shape: $(NW)
-	$Q$(NOWEB)/markup $(NW) | gawk -v pages=<($W/pages build/attention) -f $W/shape.awk
+	$Q$(NOWEB)/markup $(NW) | gawk -v pages=<(book/lint/pages build/attention) -f book/lint/shape.awk
 
 ## watch: rebuild whenever a chapter, figure or style is saved
 .PHONY: watch
@@ -231,27 +241,27 @@ watch:
 # ------------------------------------------------------------------- check --
 ## check: everything verified, no TeX: ledger, tests, lint, freshness, quick benchmarks
 .PHONY: check fresh
-include book/lint.mk
-include book/trust.mk
+include book/lint/lint.mk
+include book/trust/trust.mk
 APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt \
          build/results/press.txt
 check: lint fresh build/machine.txt $(APART) build/results.stamp
-	$Qgawk -f $W/report.awk $(LEDGERS) $(APART)
+	$Qgawk -f book/check/report.awk $(LEDGERS) $(APART)
 ## fresh: tangled/ equals what the chapters give
 fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)
 	$(call say,fresh,tangled/)
-	$Q$W/tangled-check tangled $(ROOTS)
+	$Qbook/tangle/tangled-check tangled $(ROOTS)
 
 # ------------------------------------------------------------------- rest --
 ## install PREFIX=/usr/local: headers, examples, pkg-config and CMake files
 .PHONY: install chapter help
 PREFIX ?= /usr/local
 install:
-	@$W/install "$(PREFIX)" "$(DESTDIR)"
+	@book/setup/install "$(PREFIX)" "$(DESTDIR)"
 ## chapter NAME=11-foo: start a new chapter from the template
 chapter:
 	$(if $(NAME),,$(error say its name: make chapter NAME=11-foo))
-	@$W/new-chapter "$(NAME)"
+	@book/setup/new-chapter "$(NAME)"
 ## help: this list
 help:
 	@echo 'Attention as a Bilinear Form: make ...'

@@ -13,7 +13,8 @@ FILENAME ~ /\.tex$/ {
 /^@nl/ || /^@index nl/ { line++ }
 /^@text .*BOOST_AUTO_TEST_SUITE\(/ { match($0, /SUITE\(([^)]*)\)/, m); suite[chunk] = m[1] }
 /^@text .*BOOST_(AUTO|FIXTURE)_TEST_CASE\(/ {
-  match($0, /CASE\(([A-Za-z_0-9]*)/, m); cases[chunk] = cases[chunk] " " m[1]; where[chunk, m[1]] = at }
+  match($0, /CASE\(([A-Za-z_0-9]*)/, m)
+  cases[chunk] = cases[chunk] " " m[1]; where[chunk, m[1]] = at }
 function reach(c, chunk, s,   n, u, i, k) {
   n = split(cases[chunk], u, " ")
   for (i = 1; i <= n; i++) {

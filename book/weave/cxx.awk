@@ -21,7 +21,9 @@ function shut()     { put("@literal }"); mode = "" }
 function span(k, s) { open(k); text(s); shut() }
 function words(s,   n, i, w, between) {
   n = patsplit(s, w, /[A-Za-z_][A-Za-z_0-9]*/, between); text(between[0])
-  for (i = 1; i <= n; i++) { if (w[i] in keyword) span("k", w[i]); else text(w[i]); text(between[i]) }
+  for (i = 1; i <= n; i++) {
+    if (w[i] in keyword) span("k", w[i]); else text(w[i])
+    text(between[i]) }
 }
 # Break s into tokens; mode is "" or the open span:
 # c line comment, b block comment, s string, r raw string.
@@ -35,12 +37,14 @@ function lex(s,   t) {
       t = substr(s, 1, RLENGTH); span("p", t); s = rest(s)
       if (t ~ /include/ && match(s, /<[^>]+>/)) {
         text(substr(s, 1, RSTART - 1)); span("s", substr(s, RSTART, RLENGTH)); s = rest(s) }
-    } else if (match(s, /^([^"'\/]|[0-9]'[0-9A-Fa-f])+/)) { words(substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (match(s, /^([^"'\/]|[0-9]'[0-9A-Fa-f])+/)) {
+      words(substr(s, 1, RLENGTH)); s = rest(s)
     } else if (s ~ /^"\(/ && sub(/R$/, "", plain)) { open("r"); text("R\"("); s = substr(s, 3)
     } else if (match(s, /^\/\/\/?/)) { open("c"); text(substr(s, 1, RLENGTH)); s = rest(s)
     } else if (match(s, /^\/\*/))    { open("b"); text("/*"); s = rest(s)
     } else if (match(s, /^"/))       { open("s"); text("\""); s = rest(s)
-    } else if (match(s, /^'([^'\\]|\\[^x]|\\x[0-9a-fA-F]+)'/)) { span("s", substr(s, 1, RLENGTH)); s = rest(s)
+    } else if (match(s, /^'([^'\\]|\\[^x]|\\x[0-9a-fA-F]+)'/)) {
+      span("s", substr(s, 1, RLENGTH)); s = rest(s)
     } else { text(substr(s, 1, 1)); s = substr(s, 2) }
     bol = 0
   }
@@ -63,8 +67,10 @@ code && /^@text /      { s = last = substr($0, 7); if (bol) head = s
                          linked = 0; next }
 code && /^@xref ref /  { held = $0; next }
 code && /^@index use / { # finduses is lexical: no links in comments, strings, foreign names
-                         if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) { put(held); put($0); linked = 1 }
+                         if (mode == "" && last !~ /(std|Eigen|boost|benchmark|rc)::$/) {
+                           put(held); put($0); linked = 1 }
                          held = ""; next }
-code && /^@nl/         { m = mode; if (m != "") shut(); keep(++at, lines[chunk] - 1); head = ""; put($0)
+code && /^@nl/         { m = mode; if (m != "") shut()
+                         keep(++at, lines[chunk] - 1); head = ""; put($0)
                          if (m == "b" || m == "r") open(m); bol = 1; next }
 { put($0) }

@@ -64,7 +64,7 @@ nth      = $(words $(before))/$(words $2)
 own      = $$(sed -n 's,^// flags: ,,p' $(1)) $(call own_$(KIND),$1) \
            $(if $(findstring _mpi_,$(1)),-DOMPI_SKIP_MPICXX $(MPI))
 compile  = $(CXX) $(FLAGS_$(1)) $(call own,$<) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | \
-           $W/blame
+           book/compile/blame
 # Other compilers and flags than the last time make everything new.  (Where nothing is
 # noted, all that is there counts as made so.)
 note     = $(if $(READ),$(shell mkdir -p $O; f=$O/flags-$1; said='$(CXX) $(FLAGS_$1) $(MPI)'; \

@@ -2,7 +2,8 @@
 # a chapter.  Library: what include/ roots reach.  Prose: lines of volume one that are neither
 # blank nor comment, outside answers; code: lines of volume one's chunks, likewise.
 /^@file / { file = substr($0, 7); aside = file ~ /-checks\.nw$/; answer = 0
-            c = file; gsub(/.*\/|(-checks)?\.nw$/, "", c); if (!(c in seen)) { seen[c] = 1; order[++n] = c } }
+            c = file; gsub(/.*\/|(-checks)?\.nw$/, "", c)
+            if (!(c in seen)) { seen[c] = 1; order[++n] = c } }
 /^@begin docs/ { docs = 1 } /^@end docs/ { docs = 0; line() }
 /^@begin code/ { code = 1; lines = 0; text = ""; use = 0; top = 1 }
 /^@end code/   { code = 0
@@ -10,7 +11,8 @@
                  if (aside) away[c, chunk] += lines
                  else if (!answer) { total[c] += lines; length_of[c, ++chunks[c]] = lines } }
 /^@defn /      { chunk = substr($0, 7) }
-/^@use /       { if (code) { parts[c, chunk] = parts[c, chunk] SUBSEP substr($0, 6); text = text "u" }
+/^@use /       { if (code) {
+                   parts[c, chunk] = parts[c, chunk] SUBSEP substr($0, 6); text = text "u" }
                  else if (docs && !aside) pointer[c, substr($0, 6)]++ }
 /^@text/       { text = text substr($0, 7) }
 /^@nl/         { if (code) { if (!top && text !~ /^ *$/) lines++; top = 0; text = "" } else line() }
@@ -41,4 +43,5 @@ END {
       total[c] ? sprintf("%.2f", prose[c] / total[c]) : "-", k ? v[int((k + 1) / 2)] : "-",
       k ? v[int(.9 * k + .999)] : "-", k ? v[k] : "-",
       np[c] ? sprintf("%.2f", refs[c] / np[c]) : "-",
-      exercises[c] + 0 " (" grade[c, 1] + 0 "+" grade[c, 2] + 0 "+" grade[c, 3] + 0 ", " pencil[c] + 0 " pencil)" } }
+      exercises[c] + 0 " (" grade[c, 1] + 0 "+" grade[c, 2] + 0 "+" grade[c, 3] + 0 ", " \
+        pencil[c] + 0 " pencil)" } }

@@ -9,7 +9,8 @@ function read(file,   s, m, i) {
     else if (match(s, /^\\pendingsublabel\{([^}]*)\}/, m)) pending[++waiting] = m[1]
     else if (match(s, /^\\newsublabel\{([^}]*)\}\{\{\}\{(.*)\}\}/, m)) {
       page[++n] = m[2]; letter[n] = ++on[m[2]]; name[n] = m[1]
-      for (i = 1; i <= waiting; i++) { page[++n] = m[2]; letter[n] = on[m[2]]; name[n] = pending[i] }
+      for (i = 1; i <= waiting; i++) {
+        page[++n] = m[2]; letter[n] = on[m[2]]; name[n] = pending[i] }
       waiting = 0 } }
   close(file) }
 function alpha(k,   s) {

@@ -16,16 +16,17 @@ $(EXAMPLES:%=build/results/examples/%.txt): build/results/examples/%.txt: \
 	  printf 'case\texamples/%s\t%s\t$<:1\t0\nend\n' $* $$r > $@
 -include $(EXAMPLES:%=build/bin/examples/%.d)
 build/results/product.txt: $(HEADERS:%=tangled/%) $(EXAMPLES:%=tangled/examples/%.cpp) \
-    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) $W/install CITATION.cff CHANGELOG.md \
-    README.md | $(VERIFIED) build/bench.stamp
+    $(UMBRELLA:%=tangled/%) $(wildcard tests/product/*) book/setup/install \
+    CITATION.cff CHANGELOG.md README.md | $(VERIFIED) build/bench.stamp
 	$(call say,product,tests/product)
 	$Qtests/product/run $@ $(CXX)
 
 # ------------------------------------------------------- the press, mutants --
 ## press: the build refuses broken chapters, at the right line
 press: build/results/press.txt
-	$Qgawk -f $W/report.awk $<
-build/results/press.txt: $(wildcard tests/press/*) Makefile $(wildcard book/*.mk $W/*) \
+	$Qgawk -f book/check/report.awk $<
+PRESS := Makefile $(filter-out book/measured/%,$(wildcard book/*/*))
+build/results/press.txt: $(PRESS) $(wildcard tests/press/*) \
     chapters/template.nw $(SRC_H) $(MAIN:$O/obj/%.o=build/src/%.cpp) | $(VERIFIED) build/bench.stamp
 	$(call say,press,tests/press)
 	$Qtests/press/run $@
@@ -40,7 +41,7 @@ mutants: export COMPILE = $(CXX) $(STD) -O1 -w $(HEAP) $(EIGEN) -DBOOST_TEST_DYN
 MUTANTS = build/mutants/$(FROM)
 mutants: export LIBS = $(LIBS_tests)
 mutants: $(TANGLED)
-	$QCH=$(CH) FROM=$(FROM) $W/mutants/run $(MUTANTS) $(EVERY) \
+	$QCH=$(CH) FROM=$(FROM) book/trust/mutants/run $(MUTANTS) $(EVERY) \
 	  $(SAMPLE) $(if $(SAMPLE),$(SEED)) || r=$$?; \
 	  $(if $(SAMPLE)$(CH)$(filter-out 11,$(EVERY)),,[ ! -e $(MUTANTS)/score.txt ] || \
 	  cp $(MUTANTS)/score.txt book/measured/mutants$(filter-out 0,$(FROM)).txt;) exit $${r:-0}
@@ -64,7 +65,7 @@ $(PCH) $(OBJ): | $(patsubst build/src/%,$O/src/%,$(filter build/src/tests/%,$(SR
   $(call obj,extra,$(EXTRA)) $(EXTRA:%=$O/bin/extra/%)
 endif
 sanitized: $(RUN)
-	$Q$W/gate --keep $(RUN)
+	$Qbook/check/gate --keep $(RUN)
 	$(call made,$(words $(RUN)) programs: clean)
 ## sanitize: the checks under the address and undefined-behaviour sanitizers
 #    (and WATCH=20 seconds of each as it was made for the book under valgrind, if there is
@@ -72,11 +73,12 @@ sanitized: $(RUN)
 WATCH ?= 20
 sanitize: $(TANGLED) $(TESTS:%=build/bin/tests/%) $(EXTRA:%=build/bin/extra/%)
 	$Q$(MAKE) --no-print-directory KIND=sanitize sanitized
-	$Q$W/watch-memory build/sanitize $(WATCH) $(filter-out $(call findmpi,$^),$(filter build/bin/%,$^))
+	$Qbook/trust/watch-memory build/sanitize $(WATCH) \
+	  $(filter-out $(call findmpi,$^),$(filter build/bin/%,$^))
 findmpi = $(foreach p,$1,$(if $(findstring _mpi_,$p),$p))
 ## coverage: lines of the headers that the checks run (after `make sanitize')
 coverage: sanitize
-	$Q$W/coverage build/sanitize
+	$Qbook/trust/coverage build/sanitize
 	$Qcp build/sanitize/coverage.txt book/measured/
 	$Qcp build/sanitize/uncovered.txt book/measured/uncovered.list
 
@@ -90,7 +92,7 @@ reference:
 	$(call made,tests/reference/ (commit it))
 ## setup-peers: other implementations to compare with in `make bench' (8 GB)
 setup-peers:
-	@$W/setup-peers
+	@book/setup/setup-peers
 FULLOPT := --benchmark_repetitions=9 --benchmark_min_time=0.25 \
            --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 build/bin/bench/%.so: build/src/bench/%.cpp build/flags-bench | $(SRC_H)
@@ -100,18 +102,19 @@ build/bin/bench/%.so: build/src/bench/%.cpp build/flags-bench | $(SRC_H)
 ## bench: the full benchmarks, medians of nine interleaved runs
 bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) \
     $(if $(wildcard build/peers/bin/python),$(SHARED:%=build/bin/bench/%.so))
-	$Q$W/run-benches build/bench-full "$(FULLOPT)" $(filter-out %.so,$^)
-	$Q$W/run-peers build/bench-full $(PYTHON:%=build/src/bench/%.py) $(filter %.so,$^)
-	$Q{ $W/machine $(CXX); $W/source; } > build/bench-full/machine.txt
-	$Qgawk -f $W/bench-table.awk build/bench-full/*.json
+	$Qbook/measure/run-benches build/bench-full "$(FULLOPT)" $(filter-out %.so,$^)
+	$Qbook/measure/run-peers build/bench-full $(PYTHON:%=build/src/bench/%.py) $(filter %.so,$^)
+	$Q{ book/measure/machine $(CXX); book/measure/source; } > build/bench-full/machine.txt
+	$Qgawk -f book/measure/bench-table.awk build/bench-full/*.json
 	$(call made,build/bench-full; keep it as the reference run: make record)
 ## record: keep the last `make bench` in book/measured/ as the reference run
 record:
 	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
 	$Qmkdir -p book/measured; rm -f book/measured/*.json
-	$Qfor f in build/bench-full/*.json; do gawk -f $W/slim-json.awk $$f > book/measured/$${f##*/}; done
+	$Qfor f in build/bench-full/*.json; do \
+	  gawk -f book/measure/slim-json.awk $$f > book/measured/$${f##*/}; done
 	$Qcp build/bench-full/machine.txt book/measured/machine.txt
 	$(call made,book/measured/ (commit it))
 ## bench-build: how long the build itself takes (clean, no-op, prose edit, preview)
 bench-build:
-	$Q$W/bench-build
+	$Qbook/trust/bench-build
