@@ -13,6 +13,7 @@
 #include <source_location>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace attn {
 // keep the worst of many measurements
@@ -171,11 +172,13 @@ void verify_limit(F y, Index n, int order, const T& truth,
 }
 
 // refute a statement by its gap
-/// Passes iff gap >= at_least > 0: what is printed elsewhere is false.
+/// Passes iff gap >= at_least > 0, at_least finite: what is printed
+/// elsewhere is false.
 inline void refute(double gap, double at_least,
                    std::source_location at =
                        std::source_location::current()) {
-  const bool good = gap >= at_least && at_least > 0;
+  const bool good =
+      gap >= at_least && at_least > 0 && at_least < HUGE_VAL;
   const double ratio = good ? at_least / gap : HUGE_VAL;
   measure(Kind::refuted, good, gap, at_least, ratio, "", at);
 }
@@ -209,12 +212,14 @@ void verify_exact(const L& lhs, const R& rhs, long degree,
                   std::source_location at =
                       std::source_location::current()) {
   const bool good = degree > 0 && same(lhs, rhs);
-  judge(good, "not an identity: the two sides differ over the field", at);
+  judge(good, degree > 0
+                  ? "not an identity: the two sides differ over the field"
+                  : "verify_exact: the degree has to be positive", at);
   if (empty(lhs)) return;
   Tally& t = record().tally[std::size_t(Kind::exact)];
   t.bound = std::max(t.bound, double(degree) * Fp::likeliest);
   if (!good) t.error = 1;
-  t.ratio = t.error;
+  t.ratio = good ? std::max(t.ratio, 0.0) : HUGE_VAL;
   ++t.instances;
 }
 
@@ -245,10 +250,10 @@ std::string counterexample(const P& property, int tries = 100) {
   rc::detail::TestParams how;
   how.seed = 1;
   how.maxSuccess = tries;
-  record().falsifying = true;
+  const bool before = std::exchange(record().falsifying, true);
   const auto result = rc::detail::checkTestable(
       property, rc::detail::TestMetadata(), how);
-  record().falsifying = false;
+  record().falsifying = before;
   if (result.template is<rc::detail::SuccessResult>()) return "";
 
   // print the counterexample in one line

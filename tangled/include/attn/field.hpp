@@ -12,6 +12,8 @@ namespace attn {
 /// The field of integers modulo the Mersenne prime 2^Q - 1.
 template <int Q>
 struct Mersenne {
+  static_assert(Q == 2 || Q == 3 || Q == 5 || Q == 7 || Q == 13 ||
+                Q == 17 || Q == 19 || Q == 31 || Q == 61);
   using Word = std::uint64_t;
   static constexpr Word modulus = (Word(1) << Q) - 1;
   Word n = 0;  // the representative in 0 .. modulus - 1

@@ -68,7 +68,8 @@ Matrix<double> product_bound(const A& first, const B&... rest) {
 
 // bound the error of softmax
 /// Componentwise bound on the error of the softmax of each row, computed
-/// in T from scores S that are known up to dS (prop. softmax-bound).
+/// in T from scores S that are known up to dS (prop. softmax-bound);
+/// infinite where dS is so large that the proposition says nothing.
 /// Shapes: S and dS n x m; throws std::invalid_argument if they differ.
 template <class T = double>
 Matrix<double> softmax_bound(const Matrix<double>& S,
@@ -79,9 +80,6 @@ Matrix<double> softmax_bound(const Matrix<double>& S,
   const double u = unit_roundoff<T>();
   const double tiny = to_double(std::numeric_limits<T>::denorm_min());
   const double rest = gamma(n, u) + double(n) * tiny;
-
-  // say how much the softmax bound loses itself
-  const double own = 1 + gamma(5 * n + 4200, unit_roundoff<double>());
   Matrix<double> bound = Matrix<double>::Zero(S.rows(), S.cols());
   for (Index i = 0; i < S.rows(); ++i) {
     // bound the errors of one softmax row
@@ -90,20 +88,28 @@ Matrix<double> softmax_bound(const Matrix<double>& S,
     Vector<double> w(n), r(n);
     for (Index j = 0; j < n; ++j) {
       const bool masked = S(i, j) == -HUGE_VAL;
-      w(j) = masked ? 0 : std::exp(S(i, j) - m);
+      w(j) = masked ? 0 : std::exp(S(i, j) - m) + 0x1p-1074;
       r(j) = masked ? 0 : dS(i, j) + u * (m - S(i, j)) + gamma(2, u);
     }
-    w *= std::exp(2 * r.maxCoeff()) / w.sum();
+    const double most = r.maxCoeff();
+    w *= std::min(std::exp(2 * most), 0x1p1000) / w.sum();
     const auto deviation = [&](double sign) {
       double sum = 0;
       for (Index j = 0; j < n; ++j) sum += w(j) * std::expm1(sign * r(j));
-      return std::log1p(std::max(sum, -1.0));
+      return sum < -0.37 ? -HUGE_VAL : std::log1p(sum);
     };
     const double over = deviation(1), under = deviation(-1);
+
+    // say how much the softmax bound loses itself
+    const double more = std::min(0.75 + most + rest, 1000.0);
+    const double count = double(5 * n + 4200) * std::max(1.0, more);
+    const double own =
+        1 + gamma(Index(std::ceil(count)), unit_roundoff<double>());
     for (Index j = 0; j < n; ++j) {
       const double up = std::expm1(r(j) + rest - under);
       const double down = -std::expm1(-r(j) - rest - over);
-      bound(i, j) = own * (w(j) * std::max(up, down) + 4 * tiny);
+      const double change = w(j) == 0 ? 0 : w(j) * std::max(up, down);
+      bound(i, j) = own * (change + 4 * tiny);
     }
   }
   return bound;
