@@ -1,6 +1,7 @@
 // tests/attention_test.cpp: tangled from chapters/01-bilinear-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
+#include <numbers>
 #include <random>
 #include "attn/attention.hpp"
 #include "attn/autodiff.hpp"
@@ -483,6 +484,51 @@ BOOST_AUTO_TEST_CASE(deficit_second_term) {
   verify_limit([&](Index n) {
     return quad(quad(double(n)) * (binomial_mean(n, p, deficit) - deficit(p)));
   }, 512, 1, theory);
+}
+struct Laplace {  // 1 - L(t) and E[s t e^s exp(-t e^s)] for s = sigma z
+  double lost = 0, tilted = 0;
+};
+Laplace laplace(double sigma, double t, double h) {
+  Laplace sum;
+  for (double z = -9; z < 2 * sigma + 10; z += h) {
+    const double weight =
+        std::exp(-z * z / 2) * h / std::sqrt(2 * std::numbers::pi);
+    const double te = t * std::exp(sigma * z);
+    sum.lost -= weight * std::expm1(-te);
+    sum.tilted += weight * sigma * z * te * std::exp(-te);
+  }
+  return sum;
+}
+double mean_deficit(double sigma, double n, double h) {
+  const double low = -std::log(n) - 30 - sigma * (sigma / 2 + 9);
+  double log_Z = 0, mean_score = 0;
+  for (double x = low; x < 4 + 10 * sigma; x += h) {
+    const double t = std::exp(x);
+    const auto [lost, tilted] = laplace(sigma, t, h);
+    const double log_L = lost < 1 ? std::log1p(-lost) : -1e9;
+    log_Z += h * (std::exp(-t) - std::exp(n * log_L));
+    mean_score += h * n * tilted * std::exp((n - 1) * log_L);
+  }
+  return std::log(n) - log_Z + mean_score;
+}
+BOOST_AUTO_TEST_CASE(deficit_of_large_scores) {
+  for (const Index n : {16, 256, 4096}) {
+    const double mean = mean_deficit(4, double(n), 0.1);
+    const Matrix<double> S = 4 * gaussian<double>((1 << 20) / n, n, 7);
+    within_four_errors(deficits(S), mean, 0);
+    verify(std::abs(mean - mean_deficit(4, double(n), 0.05)), 1e-9);
+  }
+  for (const double sigma : {0.5, 1.0, 1.5, 2.0}) {
+    const double v = sigma * sigma, n = 100 * std::exp(1.5 * v);
+    const double first = v / 2 - deficit_theory(v, n);
+    const double missed = v / 2 - mean_deficit(sigma, n, 0.1);
+    verify(std::abs(missed / first - 1), 4 * std::exp(2 * v) / n);
+  }
+  const double n = std::exp(16), missed = 8 - mean_deficit(4, n, 0.1);
+  const double formula = 8 - deficit_theory(16, n);
+  fact("missed", missed, 2);
+  fact("formula", formula, 3);
+  refute(formula - missed, 10);
 }
 BOOST_AUTO_TEST_CASE(deficit_of_a_layer) {
   const Index d = 64, n = 4096;

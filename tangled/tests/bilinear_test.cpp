@@ -24,24 +24,6 @@ BOOST_AUTO_TEST_CASE(pairing_is_invariant) {
     verify_exact(before, after, d + 2);
   }
 }
-BOOST_AUTO_TEST_CASE(dot_products_need_more) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Index d = Index(2 + seed % 5);
-    const Matrix<Fp> X = gaussian<Fp>(d, d, seed, "X");
-    const Matrix<Fp> W = X - X.transpose(), one = Matrix<Fp>::Identity(d, d);
-    const Basis<Fp> turned((one - W) * (one + W).inverse()), b(X);
-    const Tensor<Fp, up> u(gaussian<Fp>(d, 1, seed, "u").col(0));
-    const Tensor<Fp, up> v(gaussian<Fp>(d, 1, seed, "v").col(0));
-    const auto sum = [](const auto& x, const auto& y) {
-      return Fp(x.vec().dot(y.vec()));
-    };
-    verify_exact(sum(turned.vector(u), turned.vector(v)), sum(u, v), 4 * d + 2);
-    const Matrix<Fp> moved = b.R.transpose() * b.R;  // e_a with e_b
-    verify(moved == one ? 1 : 0, 0);
-    const Tensor<Fp, up> e0(one.col(0)), e1(one.col(1));
-    verify_exact(sum(b.vector(e0), b.vector(e1)), moved(0, 1), 2 * d + 2);
-  }
-}
 
 // check bilinearity in both slots
 BOOST_AUTO_TEST_CASE(linear_in_both_slots) {

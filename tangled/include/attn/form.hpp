@@ -125,6 +125,8 @@ struct HeadForm {
   Matrix<S> W_Q, W_K;
   Index rows() const { return W_Q.rows(); }
   Index cols() const { return W_K.rows(); }
+
+  // lower through the two factors
   Matrix<S> lower(const Rows<S>& Y) const {
     const auto k = eq<"k^{ja} = Y^{jn} U_n{}^a">(  // eq:head-key
         view<up, up>(Y), view<dn, up>(W_K));
