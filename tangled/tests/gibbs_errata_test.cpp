@@ -54,6 +54,13 @@ BOOST_AUTO_TEST_CASE(temperature_table) {
     refute(off.row(t).head(3).maxCoeff(), 0.005);
   for (const Index t : {0, 1, 2}) refute(off(t, 3), 0.01);
   verify(off.row(2).head(3).maxCoeff(), 0.0005);
+  const Matrix<double> tutorial{{0.88, 0.11, 0.01, 0.42},
+                                {0.67, 0.24, 0.09, 0.80},
+                                {0.47, 0.32, 0.21, 1.02}};
+  const Matrix<double> there = (tutorial - truth.bottomRows(3)).cwiseAbs();
+  fact("tutorial_off", there.leftCols(3).maxCoeff());
+  for (const Index t : {0, 2}) refute(there.row(t).head(3).maxCoeff(), 0.01);
+  for (const Index t : {0, 1}) refute(there(t, 3), 0.01);
   verify(off(3, 3), 0.005);
 }
 

@@ -46,7 +46,7 @@ inline Printed printed(const Matrix<quad>& s, const quad& T) {
 // evaluate the rounding bounds
 /// Theorem's bounds for one row: weights, log Z, entropy and energies.
 struct Bounds {
-  RowVector<double> A;
+  RowVector<double> A, logA;
   double logZ, H, F, U;
 };
 template <class S>
@@ -67,6 +67,7 @@ Bounds bounds(const Matrix<quad>& s, double T) {
   const double eX = 2 * second + (n + 5) * mean + 2 * mean * mean +
                     n * rest * mean;
   return {u * (2 * x.array() + 2 * mean + n + 6) * A.array() + tiny,
+          u * (3 * x.array() + eL + L) + n * tiny,
           u * (std::abs(m) / T + std::abs(logZ) + eL) + n * tiny,
           u * (4 * second + (2 * n + 8) * H) + n * tiny,
           u * (T * (eL + L) + std::abs(m + T * L)) + T * n * tiny,
