@@ -6,7 +6,7 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(gibbs)
 
-// write three rules of choice
+// write rules of choice
 using Rule = RowVector<quad> (*)(const RowVector<quad>&);
 
 inline RowVector<quad> by_exponential(const RowVector<quad>& s) {
@@ -20,6 +20,9 @@ inline RowVector<quad> by_own_scale(const RowVector<quad>& s) {
 inline RowVector<quad> by_softplus(const RowVector<quad>& s) {
   const RowVector<quad> v = (1 + s.array().exp()).log();
   return v / v.sum();
+}
+inline RowVector<quad> by_softmin(const RowVector<quad>& s) {
+  return attn::gibbs(RowVector<quad>(-s));
 }
 
 // check each hypothesis on choice
@@ -43,6 +46,9 @@ BOOST_AUTO_TEST_CASE(each_hypothesis_is_needed) {
     verify(shift(by_own_scale), 1000 * u);
     verify(third(by_softplus), 1000 * u);
     refute(shift(by_softplus), 1e-3);
+    verify(third(by_softmin), 250 * u);
+    verify(shift(by_softmin), 250 * u);
+    BOOST_TEST(((s(0) < s(1)) == (by_softmin(s)(1) < by_softmin(s)(0))));
   }
 }
 BOOST_AUTO_TEST_CASE(two_keys_tell_all) {
@@ -202,6 +208,17 @@ BOOST_AUTO_TEST_CASE(energy_determines_temperature) {
     verify(std::abs(inverse_temperature(s, -kappa[1]) - beta), slip);
   }
 
+  // find the temperature of frozen rows
+  for (const double p : {0.25, 1e-5, 1e-20, 1e-100, 1e-200, 1e-300}) {
+    const RowVector<double> cold{{0, -1}}, hot{{1, 0}};
+    const double beta = std::log1p(-p) - std::log(p), u = 0x1p-53;
+    const double H = -(1 - p) * std::log1p(-p) - p * std::log(p);
+    verify(std::abs(inverse_temperature(cold, p) - beta), u * (8 * beta + 30));
+    verify(std::abs(inverse_temperature(hot, -p) + beta), u * (8 * beta + 30));
+    verify(std::abs(entropy_of_energy(cold, p) / H - 1), u * (8 * beta + 30));
+    verify(std::abs(entropy_of_energy(hot, -p) / H - 1), u * (8 * beta + 30));
+  }
+
   // refuse energies that no weights have
   const RowVector<double> s{{2, 1, 0, -inf}};
   verify(std::abs(inverse_temperature(s, -1.0)), 0x1p-52);
@@ -212,6 +229,8 @@ BOOST_AUTO_TEST_CASE(energy_determines_temperature) {
                         std::invalid_argument, says("scores are 2x3"));
   BOOST_CHECK_THROW(inverse_temperature(RowVector<double>{{1, 1}}, -1.0),
                     std::domain_error);
+  BOOST_CHECK_EXCEPTION(inverse_temperature(RowVector<double>{{1, 0, nan}}, -0.5),
+                        std::domain_error, says("score of key 2 is NaN"));
 }
 
 // check the probabilities of types
@@ -293,5 +312,20 @@ BOOST_AUTO_TEST_CASE(a_die_of_three_faces) {
   }
   fact("kl", gap);
   fact("bound", bound);
+}
+BOOST_AUTO_TEST_CASE(die_errs_by_a_multiple_of_reciprocal_throws) {
+  const RowVector<quad> s = lift<quad>(RowVector<double>{{2, 1, 0}});
+  const auto miss = [&](Index N, double mean) {
+    const Throws given = throws_of_die(
+        N, [&](double t) { return t == mean * double(N); });
+    return distance(given.fractions, weights_at(s, inverse_temperature(
+                                         s, quad(-mean))));
+  };
+  double worst = 0;
+  for (int total = 42; total < 80; total += 2)
+    worst = std::max(worst, miss(40, total / 40.0));
+  fact("worst", worst, 2);
+  for (const double mean : {1.25, 1.5, 1.75})
+    verify(std::abs(miss(80, mean) / miss(160, mean) - 2), 0.1);
 }
 BOOST_AUTO_TEST_SUITE_END()

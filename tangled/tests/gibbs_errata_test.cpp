@@ -9,12 +9,15 @@ BOOST_AUTO_TEST_SUITE(gibbs)
 
 // find the temperature of a given entropy
 inline double temperature_of(const RowVector<double>& s, double H) {
-  double low = -40, high = 40, t = 0;
-  for (int k = 0; k < 200; ++k) {
+  double low = -40, high = 40, t = 0, step = 80;
+  for (bool done = false; !done; t += step) {
     const double T = std::exp(t), miss = H - gibbs_entropy(s, T)(0);
     (miss > 0 ? low : high) = t;
-    const double newton = t + miss / heat_capacity(s, T)(0);
-    t = low < newton && newton < high ? newton : (low + high) / 2;
+    const double newton = miss / heat_capacity(s, T)(0);
+    const bool fast = low <= t + newton && t + newton <= high &&
+                      2 * std::abs(newton) < std::abs(step);
+    step = fast ? newton : (low + high) / 2 - t;
+    done = std::abs(step) <= 0x1p-53 * (1 + std::abs(t));
   }
   return std::exp(t);
 }
@@ -51,6 +54,13 @@ BOOST_AUTO_TEST_CASE(temperature_table) {
     refute(off.row(t).head(3).maxCoeff(), 0.005);
   for (const Index t : {0, 1, 2}) refute(off(t, 3), 0.01);
   verify(off.row(2).head(3).maxCoeff(), 0.0005);
+  const Matrix<double> tutorial{{0.88, 0.11, 0.01, 0.42},
+                                {0.67, 0.24, 0.09, 0.80},
+                                {0.47, 0.32, 0.21, 1.02}};
+  const Matrix<double> there = (tutorial - truth.bottomRows(3)).cwiseAbs();
+  fact("tutorial_off", there.leftCols(3).maxCoeff());
+  for (const Index t : {0, 2}) refute(there.row(t).head(3).maxCoeff(), 0.01);
+  for (const Index t : {0, 1}) refute(there(t, 3), 0.01);
   verify(off(3, 3), 0.005);
 }
 
@@ -173,6 +183,11 @@ BOOST_AUTO_TEST_CASE(answer_target_entropy) {
     const double T = temperature_of(s, H);
     verify(std::abs(gibbs_entropy(s, T)(0) - H),
            bounds<double>(lift<quad>(s), T).H + 8 * 0x1p-53);
+  }
+  const RowVector<double> two{{0, -1}};
+  for (const double H : {1e-10, 1e-100, 1e-300}) {
+    const double found = gibbs_entropy(two, temperature_of(two, H))(0);
+    verify(std::abs(found / H - 1), 0x1p-53 * 800 * 16);
   }
 }
 BOOST_AUTO_TEST_CASE(answer_prior) {

@@ -46,7 +46,7 @@ inline Printed printed(const Matrix<quad>& s, const quad& T) {
 // evaluate the rounding bounds
 /// Theorem's bounds for one row: weights, log Z, entropy and energies.
 struct Bounds {
-  RowVector<double> A;
+  RowVector<double> A, logA;
   double logZ, H, F, U;
 };
 template <class S>
@@ -67,6 +67,7 @@ Bounds bounds(const Matrix<quad>& s, double T) {
   const double eX = 2 * second + (n + 5) * mean + 2 * mean * mean +
                     n * rest * mean;
   return {u * (2 * x.array() + 2 * mean + n + 6) * A.array() + tiny,
+          u * (3 * x.array() + eL + L) + n * tiny,
           u * (std::abs(m) / T + std::abs(logZ) + eL) + n * tiny,
           u * (4 * second + (2 * n + 8) * H) + n * tiny,
           u * (T * (eL + L) + std::abs(m + T * L)) + T * n * tiny,
@@ -100,6 +101,48 @@ inline std::pair<double, double> estimate(const Vector<double>& x) {
   const double n = double(x.size()), mean = x.mean();
   const double square = (x.array() - mean).square().sum() / (n - 1);
   return {mean, std::sqrt(square / n)};
+}
+
+// integrate over the noisy free energy
+/// For n = exp(log_n) normal scores of standard deviation sigma: E log Z,
+/// E H, and log E Z - E log Z with its own digits.
+struct ManyKeys {
+  double logZ, H, gap;
+};
+/// Means over z of 1 - exp(-x), x + exp(-x) - 1 and z x exp(-x), where
+/// x = exp(sigma z - y).
+struct Below {
+  double missed = 0, excess = 0, slope = 0;
+};
+inline Below below(double y, double sigma) {
+  const double h = 0.25 / std::max(1.0, sigma);
+  Below b;
+  for (double z = -10; z < 2 * sigma + 10; z += h) {
+    const double p = h * std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
+    const double x = std::exp(sigma * z - y);
+    b.missed -= p * std::expm1(-x);
+    b.excess += p * (std::expm1(-x) + x);
+    b.slope += p * z * x * std::exp(-x);
+  }
+  return b;
+}
+inline ManyKeys many_keys(double log_n, double sigma) {
+  const double n = std::exp(log_n), top = log_n + 12 * sigma + 50;
+  const double L = log_n + sigma * sigma / 2, h = 0.25;
+  double mean = top - h / 2, slope = 0, gap = 0;
+  for (double y = top - h; y > -12 * sigma - 10; y -= h) {
+    // add one value of the noisy maximum
+    const Below b = below(y, sigma);
+    const double power = n * std::log1p(-b.missed);
+    if (!(power > -700)) break;
+    mean -= h * std::exp(power);
+    slope += h * n * std::exp(power) / (1 - b.missed) * b.slope;
+    const double more = n * (b.excess + std::log1p(-b.missed) + b.missed);
+    const double G = std::exp(-std::exp(L - y));
+    gap += h * (G > 0 ? G * std::expm1(more) : std::exp(power));
+  }
+  const double phi = mean - 0.57721566490153286;
+  return {phi, phi - sigma * slope, gap};
 }
 
 // visit all types of three keys

@@ -9,11 +9,26 @@
 
 namespace attn {
 // compare two sets of weights
-/// q log(q/p) + p - q >= 0, the term of the relative entropy.
+/// q log(q/p) + p - q for q and p that differ by less than a third (eq.
+/// surprise), to a few roundings of itself.
+template <class S>
+S small_surprise(const S& q, const S& p) {
+  const S sum = q + p, y = (q - p) / sum;
+  S odd(0);  // y^2/3 + y^4/5 + ...
+  for (int k = 39; k >= 3; k -= 2)
+    odd = y * y * (odd + S(1) / S(double(k)));
+  return sum * (y * y + (S(1) + y) * y * odd);
+}
+/// q log(q/p) + p - q >= 0, the term of the relative entropy; infinite for
+/// q > 0 = p.
 template <class S>
 S relative_surprise(const S& q, const S& p) {
-  using std::log;
-  return q == S(0) ? p : S(q * log(S(q / p)) + (p - q));
+  using std::abs, std::log;
+  if (q == S(0)) return p;
+  if (S(7) * abs(q - p) < q + p) return small_surprise(q, p);
+  const S ratio = q / p;
+  const bool overflow = ratio == ratio + ratio;
+  return q * (overflow ? S(log(q) - log(p)) : S(log(ratio))) + (p - q);
 }
 /// Relative entropy KL(q_i || p_i) per row (def. kl), both n_q x n_k; of a
 /// row of zeros, the mass of p_i.  Throws std::invalid_argument for unequal
@@ -21,6 +36,7 @@ S relative_surprise(const S& q, const S& p) {
 template <class Dq, class Dp>
 Vector<ScalarOf<Dq>> kl(const Expr<Dq>& q_, const Expr<Dp>& p_) {
   using S = ScalarOf<Dq>;
+  require_rows<Dq>();
   const ScoreRows<S> q(q_), p(p_);
 
   // refuse what cannot be compared
@@ -127,6 +143,7 @@ Vector<ScalarOf<D>> legendre_dual(
     const Expr<D>& q, const ScalarOf<D>& T = 1) {
   using S = ScalarOf<D>;
   require_temperature("legendre_dual", T);
+  require_rows<D>();
   const ScoreRows<S> rows(q);
   Vector<S> y(q.rows());
   for (Index i = 0; i < y.size(); ++i)
@@ -140,9 +157,10 @@ Vector<ScalarOf<D>> legendre_dual(
 /// or rows of q that are not distributions.
 template <class D, class Dq>
 Vector<ScalarOf<D>> fenchel_young(
-    const Expr<D>& scores, const Expr<Dq>& q,
+    const Expr<D>& scores, const Expr<Dq>& q_,
     const ScalarOf<D>& T = 1) {
   using S = ScalarOf<D>;
+  const ScoreRows<S> q(q_);
   require(q.rows() == scores.rows() && q.cols() == scores.cols(),
           "fenchel_young: scores are ", shape(scores), " but q is ", shape(q));
 
@@ -251,55 +269,87 @@ auto cumulants(const Expr<D>& s, const ScalarOf<D>& beta) {
   return kappa;
 }
 
-// find the temperature of a given energy
-/// The beta = 1/T, of any sign, at which one row of scores has the mean
-/// energy U = -<s> (thm. maximum-entropy).  Throws std::invalid_argument
-/// unless scores are one row, std::domain_error unless U lies strictly
-/// between minus the largest and minus the smallest finite score.
+// see a row from its nearer end
+/// One row of scores less its extreme score nearer to -U, and U moved with
+/// it; range is the distance of the extreme scores.
+template <class S>
+struct FromTheEnd {
+  RowVector<S> s;
+  S U, range;
+};
+/// The row as seen from its nearer end.  Throws std::invalid_argument
+/// unless scores are one row, std::domain_error for a score that is NaN or
+/// +infinity and unless -max < U < -min.
 template <class D>
-ScalarOf<D> inverse_temperature(
-    const Expr<D>& scores, const ScalarOf<D>& U) {
+FromTheEnd<ScalarOf<D>> from_the_end(
+    const char* function, const Expr<D>& scores, const ScalarOf<D>& U) {
   using S = ScalarOf<D>;
   const ScoreRows<S> s(scores);
 
   // refuse an energy that no weights have
-  require(s.rows() == 1, "inverse_temperature: scores are ", shape(s),
-          ", not one row");
+  require(s.rows() == 1, function, ": scores are ", shape(s), ", not one row");
+  for (Index j = 0; j < s.cols(); ++j)
+    require_domain(s(0, j) < S(HUGE_VAL), function, ": the score of key ", j,
+                   " is NaN or infinite");
   const S best = heaviest(row_span(s, 0), S(1)).m;
   const S worst = heaviest(row_span(s, 0), S(-1)).m;
-  require_domain(-best < U && U < -worst, "inverse_temperature: U = ",
+  require_domain(-best < U && U < -worst, function, ": U = ",
                  to_double(U), " is not between ", to_double(S(-best)),
                  " and ", to_double(S(-worst)));
+  const S end = U + best < -worst - U ? best : worst;
+  return {s.row(0).array() - end, U + end, best - worst};
+}
+
+// find the root of the energy
+/// The root beta of kappa_1(beta) + U.
+template <class S>
+S root_of_energy(const FromTheEnd<S>& e) {
+  using std::abs;
 
   // bracket the inverse temperature
   const auto miss = [&](const S& b) {
-    return S(cumulants<1>(s, b)[1] + U);
+    return S(cumulants<1>(e.s, b)[1] + e.U);
   };
-  S low = S(-1) / (best - worst), high = -low;
+  S low = S(-1) / e.range, high = -low;
   while (miss(high) < S(0)) high = S(2) * high;
   while (S(0) < miss(low)) low = S(2) * low;
-
-  // close in by Newton's steps
-  S beta(0);
-  for (int k = 0; k < 200; ++k) {
-    const auto kappa = cumulants<2>(s, beta);
-    const S off = kappa[1] + U, newton = beta - off / kappa[2];
+  S beta(0), step = high - low;
+  for (bool done = false; !done; beta += step) {
+    const auto kappa = cumulants<2>(e.s, beta);
+    const S off = kappa[1] + e.U, newton = -off / kappa[2];
     (off < S(0) ? low : high) = beta;
-    const bool inside = low < newton && newton < high;
-    const S next = inside ? newton : S((low + high) / S(2));
-    if (next == beta) break;
-    beta = next;
+
+    // step by Newton's rule or to the middle
+    const S next = beta + newton;
+    const bool fast = low <= next && next <= high &&
+                      S(2) * abs(newton) < abs(step);
+    step = fast ? newton : S((low + high) / S(2) - beta);
+    const S least = S(unit_roundoff<S>()) * (abs(beta) + S(1) / e.range);
+    done = abs(step) <= least || (fast && step * step * e.range <= least);
   }
   return beta;
 }
+
+// find the temperature of a given energy
+/// The beta = 1/T, of any sign, at which one row of scores has the mean
+/// energy U = -<s> (thm. maximum-entropy).  Throws std::invalid_argument
+/// unless scores are one row, std::domain_error for a score that is NaN or
+/// +infinity, and unless U lies strictly between minus the largest and
+/// minus the smallest finite score.
+template <class D>
+ScalarOf<D> inverse_temperature(
+    const Expr<D>& scores, const ScalarOf<D>& U) {
+  return root_of_energy(from_the_end("inverse_temperature", scores, U));
+}
 /// Largest entropy S(U), in nats, of all distributions over the keys of
-/// one row that have mean energy U (thm. entropy-of-energy); throws as
-/// inverse_temperature.
+/// one row that have mean energy U (thm. entropy-of-energy).  Throws
+/// std::invalid_argument and std::domain_error as inverse_temperature.
 template <class D>
 ScalarOf<D> entropy_of_energy(
     const Expr<D>& scores, const ScalarOf<D>& U) {
-  const ScalarOf<D> beta = inverse_temperature(scores, U);
-  return cumulants<0>(scores, beta)[0] + beta * U;
+  const auto e = from_the_end("entropy_of_energy", scores, U);
+  const ScalarOf<D> beta = root_of_energy(e);
+  return cumulants<0>(e.s, beta)[0] + beta * e.U;
 }
 
 // sweep over temperatures
@@ -314,11 +364,12 @@ struct Sweep {
 /// Weights, free energy, mean energy, entropy and heat capacity of scores
 /// (n_q x n_k) at each temperature.  Throws std::domain_error for a bad T.
 template <class D>
-auto temperature_sweep(const Expr<D>& scores,
+auto temperature_sweep(const Expr<D>& scores_,
                        const std::vector<ScalarOf<D>>& temperatures) {
   using S = ScalarOf<D>;
+  const Matrix<S> scores = scores_;
   const Index n = std::ssize(temperatures);
-  const Matrix<S> none(n, scores.rows());
+  const Matrix<S> none = Matrix<S>::Zero(n, scores.rows());
   Sweep<S> y{temperatures, {}, none, none, none, none};
   for (Index t = 0; t < n; ++t) {
     const S& T = temperatures[std::size_t(t)];
@@ -340,6 +391,7 @@ auto temperature_sweep(const Expr<D>& scores,
 template <class D>
 ScalarOf<D> mutual_information(const Expr<D>& weights) {
   using S = ScalarOf<D>;
+  require_rows<D>();
   const ScoreRows<S> A(weights);
   require_distributions<S>("mutual_information", A);
 
