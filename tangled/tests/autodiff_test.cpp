@@ -179,6 +179,10 @@ BOOST_AUTO_TEST_CASE(angle_differentiates_in_all_quadrants) {
     verify(std::abs(derivative(angle, phi) - 1),
            8 * unit_roundoff<double>());
   }
+  for (const double y : {-2.0, 2.0}) {  // on the axis
+    const auto angle = [y](auto x) { return atan2(decltype(x)(y), x); };
+    verify(std::abs(derivative(angle, 0.0) + 1 / y), 0);
+  }
 }
 BOOST_AUTO_TEST_CASE(scalars_keep_their_contract) {
   using D = Dual<double>;
@@ -225,6 +229,24 @@ BOOST_AUTO_TEST_CASE(inner_point_carries_the_outer_type) {
   };
   verify(std::abs(derivative(typed, 1.0) - 1), 0);
   refute(std::abs(derivative(confused, 1.0) - 1), 1);
+}
+BOOST_AUTO_TEST_CASE(inner_gradient_carries_the_outer_type) {
+  const auto inner = [](const auto& x, const auto& point) {
+    return gradient([&](const auto& y) {
+      using S = typename std::decay_t<decltype(y)>::Scalar;
+      return S(S(x) * y(0));
+    }, point)(0);
+  };
+  const auto plain = [&](const auto& x) {
+    return Var<double>(x(0) * inner(x(0), Vector<double>{{1.0}}));
+  };
+  const auto typed = [&](const auto& x) {
+    const Vector<Var<double>> one = Vector<Var<double>>::Ones(1);
+    return Var<double>(x(0) * inner(x(0), one));
+  };
+  const Vector<double> three = Vector<double>::Constant(1, 3);
+  verify(std::abs(gradient(typed, three)(0) - 6), 0);
+  refute(std::abs(gradient(plain, three)(0) - 6), 3);
 }
 
 // check the reverse sweep
@@ -474,18 +496,15 @@ BOOST_AUTO_TEST_CASE(hessians_agree_in_every_nesting) {
     Matrix<quad> columns(n, n), twice(n, n);
 
     // form the Hessian in the other two nestings
-    const auto slope = [&](const auto& z) { return gradient(lse, z); };
     for (Index j = 0; j < n; ++j) {
-      const Vector<quad> axis = Vector<quad>::Unit(n, j);
-      columns.col(j) = directional(slope, x, axis);
-      for (Index i = 0; i < n; ++i) {
-        const auto along = [&](const auto& z) {
-          using S = typename std::decay_t<decltype(z)>::Scalar;
-          return directional(lse, z, Vector<S>(Vector<S>::Unit(n, j)));
-        };
+      const auto along = [&](const auto& z) {
+        using S = typename std::decay_t<decltype(z)>::Scalar;
+        return directional(lse, z, Vector<S>(Vector<S>::Unit(n, j)));
+      };
+      columns.col(j) = gradient(along, x);
+      for (Index i = 0; i < n; ++i)
         twice(i, j) =
             directional(along, x, Vector<quad>(Vector<quad>::Unit(n, i)));
-      }
     }
     verify(columns, F, tiny);
     verify(twice, F, tiny);
@@ -655,7 +674,6 @@ BOOST_AUTO_TEST_CASE(answer_central_step) {
   verify(distance(central, exp(quad(x))),
          (1 + own) * (h * h / 6 * top + 2 * u * top / h));
   refute(distance(forward, exp(quad(x))), h / 2);
-  BOOST_TEST(std::abs(std::log2(h / std::cbrt(6 * u))) < 0.5);
 }
 template <class F, class T>
 Vector<T> hessian_times(const F& f, const Vector<T>& x,
@@ -671,7 +689,11 @@ BOOST_AUTO_TEST_CASE(answer_hessian_times_vector) {
   };
   for (Index n = 1; n <= 6; ++n) {
     const Vector<Fp> x = gaussian<Fp>(n, 1, 1), u = gaussian<Fp>(n, 1, 2);
-    verify_exact(hessian_times(f, x, u), Vector<Fp>(hessian(f, x) * u),
+    const auto along = [&](const auto& z) {
+      using S = typename std::decay_t<decltype(z)>::Scalar;
+      return directional(f, z, lift<S>(u));
+    };
+    verify_exact(hessian_times(f, x, u), Vector<Fp>(gradient(along, x)),
                  long(2 * n + 1));
   }
 }

@@ -184,11 +184,21 @@ BOOST_AUTO_TEST_CASE(refute_needs_a_gap) {
   const double nan = std::nan("");
   for (const auto& [gap, least] :
        {std::pair{1.0, 2.0}, {nan, 1.0}, {1.0, nan}, {1.0, 0.0},
-        {0.0, 0.0}, {-2.0, -3.0}})
+        {0.0, 0.0}, {-2.0, -3.0}, {1.0, HUGE_VAL},
+        {HUGE_VAL, HUGE_VAL}})
     BOOST_TEST(complaint([&] { refute(gap, least); }) != "");
   refute(2, 1);
   refute(HUGE_VAL, 1);
   BOOST_TEST(record().tally[std::size_t(Kind::refuted)].ratio == 0.5);
+}
+BOOST_AUTO_TEST_CASE(limits_that_are_missed) {
+  const auto steps = [](double off) {
+    return [=](Index n) { return 1 + 1 / double(n) + off; };
+  };
+  verify_limit(steps(0), 1000, 1, 1.0);
+  BOOST_TEST(complaint([&] {
+    verify_limit(steps(0.01), 1000, 1, 1.0);
+  }) != "");
 }
 BOOST_AUTO_TEST_CASE(ledger_keeps_the_worst) {
   for (const double error : {1.0, 3.0, 2.0}) verify(error, 4);
@@ -264,6 +274,35 @@ BOOST_AUTO_TEST_CASE(quad_agrees_with_a_hundred_digits) {
     compare(tanh(quad(b)), tanh(big(b)));
     compare(pow(quad(b), quad(a)), pow(big(b), big(a)));
     compare(quad(a) / (quad(b) + 1), big(a) / (big(b) + 1));
+
+    // compare the rarer functions with a hundred digits
+    const double c = a / 20;
+    const auto near = [&](const quad& q, const big& truth) {
+      verify(to_double(big(abs(carry<big>(q) / truth - 1))), 16 * u);
+    };
+    near(sin(quad(a)), sin(big(a)));
+    near(cos(quad(a)), cos(big(a)));
+    near(tan(quad(a)), tan(big(a)));
+    near(sinh(quad(a)), sinh(big(a)));
+    near(cosh(quad(a)), cosh(big(a)));
+    near(asin(quad(c)), asin(big(c)));
+    near(acos(quad(c)), acos(big(c)));
+    near(atan(quad(a)), atan(big(a)));
+    near(atan2(quad(a), quad(-b)), atan2(big(a), big(-b)));
+    near(expm1(quad(c)), exp(big(c)) - 1);
+    near(log1p(quad(b)), log(1 + big(b)));
+    near(log2(quad(b)), log(big(b)) / log(big(2)));
+    big term = c, series = c, factorials = 0;
+    for (int k = 1; k < 80; ++k) {
+      term *= -big(c) * c / k;
+      series += term / (2 * k + 1);
+    }
+    near(erf(quad(c)), series / sqrt(atan(big(1))));
+    const int m = 3 + int(b);
+    for (int k = 2; k < m; ++k) factorials += log(big(k));
+    near(lgamma(quad(m)), factorials);
+    BOOST_TEST((floor(quad(a)) == std::floor(a)));
+    BOOST_TEST((ceil(quad(a)) == std::ceil(a)));
   }
 }
 BOOST_AUTO_TEST_CASE(quad_knows_its_limits) {
@@ -314,7 +353,7 @@ BOOST_AUTO_TEST_CASE(product_that_underflows) {
   verify(c, truth, product_bound(a, b));
 
   // check products around the smallest number
-  int broken = 0;
+  int broken = 0, beyond = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const Index k = 1 + Index(i % 7);
     const Matrix<double> A = gaussian<double>(2, k, i) * 1e-162;
@@ -324,11 +363,16 @@ BOOST_AUTO_TEST_CASE(product_that_underflows) {
     const Matrix<quad> exact = lift<quad>(A) * lift<quad>(B);
     verify(AB, exact, product_bound(A, B));
     verify(P, Matrix<quad>(exact * lift<quad>(C)), product_bound(A, B, C));
-    const quad allowed = gamma(k, u) * (lift<quad>(A).cwiseAbs() *
-                                        lift<quad>(B).cwiseAbs()).maxCoeff();
-    broken += (lift<quad>(AB) - exact).cwiseAbs().maxCoeff() > allowed;
+    const Matrix<quad> error = (lift<quad>(AB) - exact).cwiseAbs();
+    const Matrix<quad> allowed = quad(gamma(k, u)) *
+        (lift<quad>(A).cwiseAbs() * lift<quad>(B).cwiseAbs());
+    broken += error.maxCoeff() > allowed.maxCoeff();
+    const quad lost = (1 + gamma(k, u)) * double(k) * quad(0x1p-1074) / 2;
+    for (Index j = 0; j < error.size(); ++j)
+      beyond += error.data()[j] > allowed.data()[j] + lost;
   }
   refute(broken, 900);
+  verify(beyond, 0);
 }
 BOOST_AUTO_TEST_CASE(gamma_bounds_many_roundings) {
   for (const double u : {0x1p-24, 0x1p-11, 0x1p-8})
@@ -361,6 +405,10 @@ BOOST_AUTO_TEST_CASE(product_within_its_bound) {
     const Matrix<quad> truth = lift<quad>(A) * lift<quad>(B);
     const Matrix<double> bound = product_bound(A, B);
     verify(C, truth, bound);
+    double fused = 0;
+    for (Index l = k; m > 0 && l-- > 0;)
+      fused = std::fma(A(0, l), B(l, 0), fused);
+    if (m > 0) verify(distance(fused, truth(0, 0)), bound(0, 0));
 
     // add the worst ratio of this product to the mean
     double worst = 0;
@@ -413,6 +461,11 @@ BOOST_AUTO_TEST_CASE(chain_within_its_bound) {
         lift<quad>(A) * lift<quad>(B) * lift<quad>(C);
     verify(Matrix<double>(A * B * C), truth, product_bound(A, B, C));
     verify(Matrix<double>(A * (B * C)), truth, product_bound(A, B, C));
+    const Matrix<double> D = gaussian<double>(5, 2, i + 3000);
+    const Matrix<double> bound = product_bound(A, B, C, D);
+    const Matrix<quad> longer = truth * lift<quad>(D);
+    verify(Matrix<double>((A * B) * (C * D)), longer, bound);
+    verify(Matrix<double>(A * (B * (C * D))), longer, bound);
   }
   BOOST_CHECK_EXCEPTION(
       product_bound(Matrix<double>(2, 3), Matrix<double>(2, 3)),
@@ -476,6 +529,23 @@ BOOST_AUTO_TEST_CASE(softmax_bound_from_below) {
                                         Matrix<double>{{0, 0.25}})(0, 0);
   verify(std::abs(b / (3 * w * down) - 1), gamma(4400, 0x1p-53));
 }
+BOOST_AUTO_TEST_CASE(softmax_bound_of_uncertain_scores) {
+  const double no = -HUGE_VAL;
+  const Matrix<double> S{{0, -745.2, no}};
+  const auto bound = [&](double first, double second) {
+    return softmax_bound(S, Matrix<double>{{first, second, 0}});
+  };
+  for (const double off : {-10.0, -1.0, 0.0, 1.0, 10.0}) {
+    const Matrix<quad> s{{0, quad(-745.2) + off, no}};
+    verify(softmax(S), softmax(s), bound(0, std::abs(off)));
+  }
+  for (const double vast : {0.5, 40.0, 1e4, HUGE_VAL}) {
+    const Matrix<double> b = bound(vast, 0);
+    BOOST_TEST(b(0, 0) == HUGE_VAL);
+    BOOST_TEST(b(0, 1) == HUGE_VAL);
+    BOOST_TEST(b(0, 2) == 4 * 0x1p-1074);
+  }
+}
 BOOST_AUTO_TEST_CASE(softmax_bound_of_exact_scores) {
   const double two = gamma(2, 0x1p-53), one = gamma(1, 0x1p-53);
   const Matrix<double> tie{{7, 7}}, sole{{7}};
@@ -504,7 +574,7 @@ BOOST_AUTO_TEST_CASE(softmax_of_floats_within_its_bound) {
   }
 }
 BOOST_AUTO_TEST_CASE(bound_sees_what_a_tolerance_does_not) {
-  int seen = 0, hidden = 0;
+  int seen = 0;
   const int tries = 400;
   for (int i = 0; i < tries; ++i) {
     const auto seed = std::uint64_t(i);
@@ -516,16 +586,11 @@ BOOST_AUTO_TEST_CASE(bound_sees_what_a_tolerance_does_not) {
     Matrix<double> spoilt = C;
     double& entry = spoilt(i % 8, i / 8 % 8);
     entry *= 1 + 1e-9;
-    const double planted = std::abs(entry - C(i % 8, i / 8 % 8));
-    const bool noticed =
-        complaint([&] { verify(spoilt, truth, bound); }) != "";
-    seen += noticed;
-    hidden += !noticed && planted > 2 * bound(i % 8, i / 8 % 8);
+    seen += complaint([&] { verify(spoilt, truth, bound); }) != "";
   }
   fact("seen", seen);
   fact("tries", tries);
   refute(double(seen) / tries, 0.9);
-  verify(hidden, 0);
 }
 
 // check that counterexamples are found and shrunk
@@ -571,15 +636,13 @@ BOOST_AUTO_TEST_CASE(true_properties_survive) {
 }
 BOOST_AUTO_TEST_CASE(for_all_fails_when_it_must) {
   const auto fails = [](const auto& property) {
-    return complaint([&] {
-      const std::string found = counterexample(property);
-      record().falsifying = true;
-      judge(found.empty(), found, std::source_location::current());
-    });
+    return complaint([&] { for_all(property); });
   };
   const std::string text =
       fails([](int n) { verify(double(n), 20); });
-  BOOST_TEST(text.find(std::string(", ") + __FILE__) != text.npos, text);
+  const std::string place = std::string(", ") + __FILE__;
+  BOOST_TEST(text.find("falsified by") == 0, text);
+  BOOST_TEST(text.find(place) != text.rfind(place), text);
   BOOST_TEST(fails([](int n) {
     if (n > 5) throw std::runtime_error("unexpected");
   }).find("unexpected") != text.npos);
@@ -630,11 +693,11 @@ BOOST_AUTO_TEST_CASE(reduction_equals_division) {
 BOOST_AUTO_TEST_CASE(integers_wrap_and_reals_are_refused) {
   static_assert(!std::is_constructible_v<Fp, double>);
   static_assert(Fp(3) / Fp(3) == Fp(1) && Fp(-1) + Fp(1) == Fp(0));
-  verify_exact(Fp(-5), Fp(0) - Fp(5), 1);
-  verify_exact(Fp(Fp::modulus), Fp(0), 1);
-  verify_exact(Fp(~std::uint64_t(0)), Fp(7), 1);  // 2^64 - 1 = 8 p + 7
-  verify_exact(Fp(1) / Fp(2) + Fp(1) / Fp(2), Fp(1), 1);
-  verify_exact(Fp(std::int64_t(-1) << 62), Fp(-2), 1);
+  BOOST_TEST((Fp(-5) == Fp(0) - Fp(5)));
+  BOOST_TEST((Fp(Fp::modulus) == Fp(0)));
+  BOOST_TEST((Fp(~std::uint64_t(0)) == Fp(7)));  // 2^64 - 1 = 8 p + 7
+  BOOST_TEST((Fp(1) / Fp(2) + Fp(1) / Fp(2) == Fp(1)));
+  BOOST_TEST((Fp(std::int64_t(-1) << 62) == Fp(-2)));
 }
 BOOST_AUTO_TEST_CASE(random_elements_are_uniform) {
   std::mt19937_64 generator(2);
@@ -678,7 +741,9 @@ BOOST_AUTO_TEST_CASE(chance_of_the_worst_point) {
   const auto fails = [](const auto& x, const auto& y, long degree) {
     return complaint([&] { verify_exact(x, y, degree); }) != "";
   };
-  BOOST_TEST((fails(A, B, 1) && fails(A, C, 1) && fails(A, A, 0)));
+  BOOST_TEST(fails(A, B, 1));
+  BOOST_TEST(fails(A, C, 1));
+  BOOST_TEST(fails(A, A, 0));
   BOOST_TEST(fails(Fp(1), Fp(2), 1));
   const Matrix<Fp> none(0, 3);
   verify_exact(none, none, 1);
@@ -715,18 +780,12 @@ BOOST_AUTO_TEST_CASE(instances_that_do_not_show_it) {
     claims.push_back(passes);
   }
 
-  // count the points where claims pass, alone and in pairs
+  // count the points where a claim passes
   int most = 0;
   for (const auto& one : claims) {
     const int alone = int(std::count(one.begin(), one.end(), true));
     verify(alone, 2);
     most = std::max(most, alone);
-    for (const auto& other : claims) {
-      int pairs = 0;
-      for (const bool x : one)
-        for (const bool y : other) pairs += x && y;
-      verify(pairs, 4);
-    }
   }
   refute(most, 2);
 }
