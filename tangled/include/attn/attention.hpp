@@ -2,6 +2,7 @@
 #pragma once
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "attn/argument.hpp"
 #include "attn/einsum.hpp"
@@ -63,9 +64,10 @@ Attention<typename F::scalar> attention(const Eigen::MatrixBase<DQ>& Q,
                                         const F& g) {
   require(V.rows() == K.rows(), "attention: K is ", shape(K),
           " but V is ", shape(V));
-  const auto S = scores(Q, K, g);
-  const auto [A, logZ] = weigh(S);
-  return {average(A, V), A, S, logZ};
+  auto S = scores(Q, K, g);
+  auto [A, logZ] = weigh(S);
+  auto O = average(A, V);
+  return {std::move(O), std::move(A), std::move(S), std::move(logZ)};
 }
 /// Standard attention: softmax(Q K^T / sqrt(d)) V and what leads to it.
 /// Throws std::invalid_argument.
@@ -84,12 +86,15 @@ struct AttentionBound {
   Matrix<double> S, A, O;
 };
 /// A-priori bound for attention(Q, K, V) in the arithmetic of Q's scalar
-/// (thm. forward-error); shapes as for attention, d >= 1.
+/// (thm. forward-error); shapes as for attention, d >= 1.  Throws
+/// std::invalid_argument naming the shapes that do not fit.
 template <class DQ, class DK, class DV>
 AttentionBound attention_bound(const Eigen::MatrixBase<DQ>& Q,
                                const Eigen::MatrixBase<DK>& K,
                                const Eigen::MatrixBase<DV>& V) {
   using T = typename DQ::Scalar;
+  require(Q.cols() == K.cols() && K.rows() == V.rows(), "attention_bound: ",
+          "Q is ", shape(Q), ", K ", shape(K), ", V ", shape(V));
   const double u = unit_roundoff<T>(), d = double(Q.cols());
   const double tiny = to_double(std::numeric_limits<T>::denorm_min());
   const auto q = lift<double>(Q), k = lift<double>(K);

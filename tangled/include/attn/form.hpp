@@ -57,7 +57,7 @@ typename F::scalar inner(const Vector<typename F::scalar>& u,
           u.size(), " and w ", w.size(), " entries but the form is ",
           shape(f));
   const Vector<typename F::scalar> low = f.lower(w.transpose()).transpose();
-  return eq<"s = u_a v^a">(view<dn>(low), view<up>(u));
+  return eq<"s = w_a u^a">(view<dn>(low), view<up>(u));
 }
 
 // take a form apart
@@ -89,8 +89,9 @@ struct Signature {
 template <class S>
 Signature signature(const Bilinear<S>& B) {
   Matrix<S> H = symmetric_part(B).M;
-  const S sum = H.sum(), size = H.template lpNorm<Eigen::Infinity>();
-  require_domain(sum - sum == S(0), "signature: the form is not finite");
+  const S size = H.template lpNorm<Eigen::Infinity>();
+  require_domain(((H - H).array() == S(0)).all(),
+                 "signature: the form is not finite");
   const S least =
       S(double(8 * H.rows())) * std::numeric_limits<S>::epsilon() * size;
   Signature found{0, 0, H.rows()};
@@ -125,8 +126,6 @@ struct HeadForm {
   Matrix<S> W_Q, W_K;
   Index rows() const { return W_Q.rows(); }
   Index cols() const { return W_K.rows(); }
-
-  // lower through the two factors
   Matrix<S> lower(const Rows<S>& Y) const {
     const auto k = eq<"k^{ja} = Y^{jn} U_n{}^a">(  // eq:head-key
         view<up, up>(Y), view<dn, up>(W_K));
@@ -293,8 +292,10 @@ Diagnosis<S> diagnose(const Matrix<S>& g) {
       found.pivot = p;
       break;
     }
-    for (const Index a : left)
-      for (const Index b : left) H(a, b) -= H(a, p) * H(p, b) / H(p, p);
+    for (const Index a : left) {
+      const S f = H(a, p) / H(p, p);
+      for (const Index b : left) H(a, b) -= f * H(p, b);
+    }
   }
   return found;
 }
@@ -336,8 +337,8 @@ class Metric {
   static Metric low_rank(const Vector<S>& D, const Matrix<S>& U) {
     require(U.cols() == D.size(), "Metric::low_rank: U is ", shape(U),
             " but D has ", D.size(), " entries");
-    const S sum = U.sum();  // not finite if some entry is not
-    require_domain(sum - sum == S(0), "Metric::low_rank: U is not finite");
+    require_domain(((U - U).array() == S(0)).all(),
+                   "Metric::low_rank: U is not finite");
     diagonal(D);
     const Matrix<S> Y = U * D.cwiseInverse().asDiagonal();
     Matrix<S> C = Y * U.transpose();
@@ -357,7 +358,8 @@ class Metric {
     const Matrix<S> s = (g + g.transpose()) / S(2);
     return Metric(FullMetric<S>{s, cholesky(s)});
   }
-  /// L L^T; throws std::domain_error unless L is finite, lower, L_aa > 0.
+  /// L L^T; throws std::domain_error unless L is finite, lower, L_aa > 0,
+  /// and the diagonal of L L^T neither vanishes nor overflows.
   static Metric from_factor(const Matrix<S>& L) {
     require(L.rows() == L.cols(), "Metric::from_factor: L is ", shape(L));
     for (Index a = 0; a < L.rows(); ++a) {
@@ -366,6 +368,9 @@ class Metric {
       for (Index b = 0; b < L.cols(); ++b)
         require_domain((b > a ? L(a, b) : L(a, b) - L(a, b)) == S(0),
                        "Metric::from_factor: L(", a, ",", b, ") is ", L(a, b));
+      const S square = L.row(a).squaredNorm();
+      require_domain(S(0) < square && square - square == S(0),
+                     "Metric::from_factor: row ", a, " has the square ", square);
     }
     return Metric(FullMetric<S>{L * L.transpose(), L});
   }
