@@ -1,5 +1,6 @@
 // examples/first.cpp: tangled from chapters/00-reading.nw; edit that file, not this one.
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <numbers>
 
@@ -29,5 +30,5 @@ int main() {
   const Matrix<T> K{{1, 0}, {0, 1}, {1, 1}};
   const Matrix<T> V{{3, 0}, {0, 2}, {1, 1}};
   const auto g = Metric<T>::scaled(2, std::numbers::ln2_v<T>);
-  std::cout << attend(Q, g, K, V).mat() << '\n';
+  std::cout << std::setprecision(17) << attend(Q, g, K, V).mat() << '\n';
 }
