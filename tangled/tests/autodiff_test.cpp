@@ -551,7 +551,7 @@ BOOST_AUTO_TEST_CASE(gradients_at_the_edges) {
 
 // check that Eigen accepts our numbers
 BOOST_AUTO_TEST_CASE(eigen_accepts_our_numbers) {
-  const Matrix<double> x = gaussian<double>(3, 4, 1);
+  const Matrix<double> x = gaussian<double>(3, 4, 3);
   const auto f = [](const auto& z) {
     using S = typename std::decay_t<decltype(z)>::Scalar;
     const Matrix<S> y = 2 * z + z * 0.5 - z / 4;
