@@ -59,13 +59,23 @@ void refused() {
   // expect: an index is a lower-case letter or a Greek command
   #elif CASE == 14
   eq<"S^{ij} = Q^{ij">(Q);  // eq:none
-  // expect: a brace is not closed
+  // expect: a brace or parenthesis is not closed
   #elif CASE == 15
   eq<"S^{ij} = Q^{ij} +">(Q);  // eq:none
   // expect: a term has no factor
   #elif CASE == 16
   eq<"s = Q^{abcdefghi}">(Q);  // eq:none
   // expect: more than 8 slots, 6 factors or 8 terms
+  #endif
+  #if CASE == 28
+  eq<"S^{(h i} = Q^{(h i}">(Q);  // eq:none
+  // expect: a brace or parenthesis is not closed
+  #elif CASE == 29
+  eq<"S^{ij)} = Q^{ij)}">(Q);  // eq:none
+  // expect: an index is a lower-case letter or a Greek command
+  #elif CASE == 30
+  const auto S = eq<R"(S^{ij} = Q^{ik} \cdot A^j{}_k)">(Q, A);  // eq:none
+  // expect: sums and products are written without a sign
   #endif
 
   // equations that do not fit their arguments

@@ -810,6 +810,8 @@ BOOST_AUTO_TEST_CASE(cost_is_what_a_counting_scalar_counts) {
                  some<up>(12, 5)), 5);
   count_products<"B^j{}_i = A_i{}^j">(std::tuple(some<dn, up>(13, 4, 5)),
                                       5, 4);
+  count_products<"S^i{}_j = 2 A^i{}_j">(std::tuple(A), 4, 5);
+  count_products<"S^i{}_k = -A^i{}_j B^j{}_k">(std::tuple(A, B), 4, 6, 5);
 }
 
 // check the errata of the notation

@@ -19,7 +19,7 @@ std::string sentence(const P&... pieces) {
 /// Throws std::invalid_argument unless ok; the message is put together
 /// from the pieces only then.  Name the function and the argument first.
 template <class... P>
-void require(bool ok, const P&... pieces) {
+constexpr void require(bool ok, const P&... pieces) {
   if (!ok) throw std::invalid_argument(detail::sentence(pieces...));
 }
 /// Throws std::domain_error unless ok: right shapes, wrong values.
@@ -33,7 +33,7 @@ void require_domain(bool ok, const P&... pieces) {
 template <class X>
 std::string shape(const X& x) {
   if constexpr (requires { x.rows(); }) {
-    return detail::sentence(x.rows(), 'x', x.cols());
+    return std::to_string(x.rows()) + 'x' + std::to_string(x.cols());
   } else {
     std::string s;
     for (const auto n : x.dim) {

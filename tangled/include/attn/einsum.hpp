@@ -1,8 +1,13 @@
 // include/attn/einsum.hpp: tangled from chapters/90-equations.nw; edit that file, not this one.
 #pragma once
+
+// include what an equation needs of the language
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <deque>
+#include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,7 +33,8 @@ namespace detail {
 // enumerate what can be wrong
 enum class Fault {
   none,
-  no_equals, bad_character, bad_index, unclosed, no_factor, too_large,
+  no_equals, bad_character, bad_index, no_name, unclosed, no_factor,
+  too_large,
   same_height, too_often, summed_on_left, dangling, height_moves,
   not_on_right, twice_on_left, label_summed, label_mixed
 };
@@ -85,6 +91,8 @@ struct Equation {
 };
 
 // list the accents and the Greek letters
+inline constexpr std::array<std::string_view, 6> signs{
+    "sum", "prod", "int", "cdot", "times", "otimes"};
 inline constexpr std::array<std::string_view, 7> accents{
     "bar", "hat", "tilde", "dot", "mathbf", "mathrm", "mathcal"};
 inline constexpr std::array<std::string_view, 24> greek{
@@ -147,6 +155,8 @@ struct Reader {
     if (take('\\')) {
       const auto command = word();
       if (command.empty()) return fail(Fault::bad_character, peek());
+      if (std::ranges::find(signs, command) != signs.end())
+        return fail(Fault::no_name, '\\');
       if (std::ranges::find(accents, command) != accents.end()) {
         const bool braced = take('{');
         name();
@@ -179,10 +189,11 @@ struct Reader {
     bool label = false;
     while (e.fault == Fault::none && !take('}')) {
       if (done()) fail(Fault::unclosed, '{');
-      else if (take('(')) label = true;
-      else if (take(')')) label = false;
+      else if (!label && take('(')) label = true;
+      else if (label && take(')')) label = false;
       else if (!take(',')) index(f, height, label);
     }
+    if (label) fail(Fault::unclosed, '(');
   }
   constexpr void scripts(Factor& f) {
     for (;;) {
@@ -293,7 +304,9 @@ consteval void report() {
   static_assert(f != bad_character, "eq: cannot read this character");
   static_assert(f != bad_index,
       "eq: an index is a lower-case letter or a Greek command");
-  static_assert(f != unclosed, "eq: a brace is not closed");
+  static_assert(f != no_name,
+      "eq: sums and products are written without a sign");
+  static_assert(f != unclosed, "eq: a brace or parenthesis is not closed");
   static_assert(f != no_factor, "eq: a term has no factor");
   static_assert(f != too_large,
       "eq: more than 8 slots, 6 factors or 8 terms");
@@ -568,12 +581,14 @@ void accumulate(const Operand<const S>& A, const Operand<S>& C) {
 template <class S>
 Index lay_out(Operand<S>& x) {
   Index size = 1;
-  for (std::size_t k = x.rank; k-- > 0; size *= x.axis[k].extent)
+  for (std::size_t k = x.rank; k-- > 0;) {
     x.axis[k].stride = size;
+    size = times_extent(size, x.axis[k].extent);
+  }
   return size;
 }
 template <class S>
-void allocate(Operand<S>& x, std::vector<Vector<S>>& store) {
+void allocate(Operand<S>& x, std::deque<Vector<S>>& store) {
   store.push_back(Vector<S>::Zero(lay_out(x)));
   x.data = store.back().data();
 }
@@ -581,7 +596,7 @@ void allocate(Operand<S>& x, std::vector<Vector<S>>& store) {
 // take the trace of a factor first
 template <class S>
 void trace(Operand<const S>& f, const Operand<S>& C,
-           std::vector<Vector<S>>& store) {
+           std::deque<Vector<S>>& store) {
   Operand<S> t;
   for (const Axis& x : f) {
     const auto same = [&](const Axis& y) { return y.letter == x.letter; };
@@ -614,7 +629,7 @@ Operand<S> kept(const Operand<const S>& A, const Operand<const S>& B,
 // multiply the factors of a term
 template <class S>
 void fold(std::span<Operand<const S>> x, const Operand<S>& C) {
-  std::vector<Vector<S>> store;
+  std::deque<Vector<S>> store;
   for (auto& f : x) trace(f, C, store);
   if (x.size() == 1) return accumulate<S>(x[0], C);
   Operand<const S> P = x[0];
@@ -696,6 +711,19 @@ struct Left<S, T, std::index_sequence<k...>> {
 template <class... X>
 using First = std::tuple_element_t<0, std::tuple<X...>>;
 
+// see whether an argument lies in the result
+template <class S>
+bool overlap(const Operand<const S>& x, const Vector<S>& out) {
+  Index last = 0;
+  for (const Axis& a : x) {
+    if (a.extent == 0) return false;
+    last += (a.extent - 1) * a.stride;
+  }
+  const std::less<const S*> before;
+  return !before(x.data + last, out.data()) &&
+         before(x.data, out.data() + out.size());
+}
+
 // run an equation on its arguments
 template <Text T, std::size_t... k, class R, class... X>
 void run(std::index_sequence<k...>, R& out, const X&... x) {
@@ -705,6 +733,9 @@ void run(std::index_sequence<k...>, R& out, const X&... x) {
   Extents n;
   n.fill(-1);
   std::array args{bound_argument(T.c, e, k, x, n)...};
+  for (const auto& a : args)
+    require(!overlap(a, out.values), "eq_into<\"", T.c,
+            "\">: the result is among the arguments");
   Operand<S> C;
   for (const Slot& s : e.left)
     C.axis[C.rank++] = {s.letter, n[std::size_t(s.letter)], 0};
@@ -717,6 +748,9 @@ void run(std::index_sequence<k...>, R& out, const X&... x) {
   for (const Term& t : e)
     add_term<S>(t, std::span(args).subspan(t.first, t.n), C);
 }
+
+// name what a refused equation gives
+struct Refused {};
 }  // namespace detail
 
 // evaluate an equation
@@ -745,18 +779,23 @@ auto eq(const X&... x) {
     detail::run<T>(std::index_sequence_for<X...>{}, out,
                    detail::as_tensor(x)...);
     return out;
+  } else {
+    return detail::Refused{};
   }
 }
 
 // evaluate an equation into a tensor
 /// eq whose result replaces out, in the storage of out if it fits.
-/// No argument may be out itself.  Throws like eq.
+/// Throws like eq, and if an argument lies in the storage of out.
 template <Text T, class R, class... X>
 void eq_into(R& out, const X&... x) {
-  static_assert(std::is_same_v<decltype(eq<T>(x...)), R>,
-                "eq_into: the result has other slots than the left side");
-  detail::run<T>(std::index_sequence_for<X...>{}, out,
-                 detail::as_tensor(x)...);
+  using Result = decltype(eq<T>(x...));
+  if constexpr (!std::is_same_v<Result, detail::Refused>) {
+    static_assert(std::is_same_v<Result, R>,
+                  "eq_into: the result has other slots than the left side");
+    detail::run<T>(std::index_sequence_for<X...>{}, out,
+                   detail::as_tensor(x)...);
+  }
 }
 
 // count and explain
@@ -820,7 +859,7 @@ constexpr std::vector<Step> steps(const Equation& e, const Term& t) {
 constexpr Index volume(std::string_view loops, std::string_view names,
                        std::span<const Index> n) {
   Index v = 1;
-  for (const char c : loops) v *= n[names.find(c)];
+  for (const char c : loops) v = times_extent(v, n[names.find(c)]);
   return v;
 }
 
@@ -841,18 +880,23 @@ inline std::string roles_in_words(const Equation& e) {
 }
 
 // put a product into words
+inline std::string count_in_words(std::string_view loops,
+                                  const std::string& names,
+                                  std::span<const Index> n) {
+  std::string count;
+  for (const char c : loops)
+    count += (count.empty() ? "n_" : " n_") + spelled(c);
+  if (!n.empty()) count = std::to_string(volume(loops, names, n));
+  if (count.empty()) count = "1";
+  return count + " multiplications\n";
+}
 inline std::string step_in_words(const Step& s, const std::string& names,
                                  std::span<const Index> n) {
   std::string summed;
   for (const char c : s.loops)
     if (s.kept.find(c) == s.kept.npos) summed += c;
-  std::string count;
-  for (const char c : s.loops)
-    count += (count.empty() ? "n_" : " n_") + spelled(c);
-  if (!n.empty()) count = std::to_string(volume(s.loops, names, n));
-  if (count.empty()) count = "1";
   return "product for each " + listed(s.kept) + ", sum over " +
-         listed(summed) + ": " + count + " multiplications\n";
+         listed(summed) + ": " + count_in_words(s.loops, names, n);
 }
 }  // namespace detail
 
@@ -860,6 +904,8 @@ inline std::string step_in_words(const Step& s, const std::string& names,
 /// Number of multiplications that eq spends on an equation.
 /// Extents in the order of first appearance of the indices, left side
 /// first.  A constant expression if the extents are.
+/// Throws std::invalid_argument if an extent is negative or the number
+/// is too large for an Index.
 template <Text T, std::integral... N>
 constexpr Index cost(N... extents) {
   constexpr const detail::Equation& e = detail::parsed<T>;
@@ -868,9 +914,16 @@ constexpr Index cost(N... extents) {
                 "cost: one extent for each index");
   const std::array<Index, sizeof...(N)> n{Index(extents)...};
   Index total = 0;
-  for (const auto& t : e)
-    for (const auto& s : detail::steps(e, t))
-      total += detail::volume(s.loops, detail::letters(e), n);
+  const auto count = [&](std::string_view loops) {
+    const Index v = detail::volume(loops, detail::letters(e), n);
+    require(total <= std::numeric_limits<Index>::max() - v,
+            "cost: more multiplications than an Index counts");
+    total += v;
+  };
+  for (const auto& t : e) {
+    for (const auto& s : detail::steps(e, t)) count(s.loops);
+    if (t.num != t.den) count(detail::open_letters(e.left, e.left));
+  }
   return total;
 }
 
@@ -888,9 +941,16 @@ std::string explain(N... extents) {
                 "explain: one extent for each index, or none");
   const std::vector<Index> n{Index(extents)...};
   std::string s = std::string(T.c) + "\n" + detail::roles_in_words(e);
-  for (const auto& t : e)
+
+  // tell the products of each term
+  for (const auto& t : e) {
     for (const auto& step : detail::steps(e, t))
       s += detail::step_in_words(step, names, n);
+    if (t.num != t.den)
+      s += "coefficient: " +
+           detail::count_in_words(detail::open_letters(e.left, e.left),
+                                  names, n);
+  }
   if constexpr (sizeof...(N) > 0)
     s += "total: " + std::to_string(cost<T>(extents...)) +
          " multiplications\n";

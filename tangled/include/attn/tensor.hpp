@@ -2,6 +2,8 @@
 #pragma once
 #include <array>
 #include <concepts>
+#include <limits>
+#include <span>
 #include <type_traits>
 
 #include <Eigen/Core>
@@ -27,6 +29,21 @@ using RowVector = Eigen::Matrix<S, 1, Eigen::Dynamic>;
 /// Height of a slot: `up` as in v^a, `dn` as in g_{ab}.
 enum Height { dn, up };
 
+// multiply extents without overflow
+namespace detail {
+constexpr Index times_extent(Index a, Index n) {
+  require(n >= 0, "an extent is negative: ", n);
+  require(n == 0 || a <= std::numeric_limits<Index>::max() / n,
+          "too many entries: ", a, " times ", n);
+  return a * n;
+}
+constexpr Index volume_of(std::span<const Index> extents) {
+  Index v = 1;
+  for (const Index n : extents) v = times_extent(v, n);
+  return v;
+}
+}  // namespace detail
+
 // define the tensor with heights in its type
 /// Dense tensor, row-major, with one Height per slot; rank 0 is a scalar.
 /// Shapes: dim[k] is the extent of slot k; values has their product.
@@ -45,7 +62,7 @@ struct Tensor {
     requires(sizeof...(N) == rank && rank > 0)
   explicit Tensor(N... n)
       : dim{Index(n)...},
-        values(Vector<S>::Zero((Index(1) * ... * Index(n)))) {}
+        values(Vector<S>::Zero(detail::volume_of(dim))) {}
   Tensor(const S& x) requires(rank == 0) : values(1) { values(0) = x; }
   operator S() const requires(rank == 0) { return values(0); }
 
@@ -59,6 +76,8 @@ struct Tensor {
   template <class D>
     requires(rank == 1)
   Tensor(const Eigen::MatrixBase<D>& v) : Tensor(v.size()) {
+    require(v.cols() == 1 || bool(D::IsVectorAtCompileTime),
+            "Tensor: one index for a matrix of shape ", shape(v));
     vec() = v;
   }
 
@@ -199,9 +218,13 @@ auto times(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   else
     return Matrix<S>(a.lazyProduct(b));
 }
-/// y += a b, without a matrix in between.
+/// y += a b, without a matrix in between; y is neither a nor b.
+/// Throws std::invalid_argument unless the three shapes fit.
 template <class Y, class A, class B>
 void add_times(Y& y, const A& a, const B& b) {
+  require(a.cols() == b.rows() && y.rows() == a.rows() &&
+              y.cols() == b.cols(),
+          "add_times: y is ", shape(y), ", a ", shape(a), ", b ", shape(b));
   if constexpr (std::is_arithmetic_v<typename A::Scalar>)
     y.noalias() += a * b;
   else
