@@ -47,6 +47,8 @@ constexpr Index volume_of(std::span<const Index> extents) {
 // define the tensor with heights in its type
 /// Dense tensor, row-major, with one Height per slot; rank 0 is a scalar.
 /// Shapes: dim[k] is the extent of slot k; values has their product.
+/// Throws std::invalid_argument if an extent is negative, if an Index does
+/// not hold the number of entries, or for one slot and a matrix.
 template <class S, Height... H>
 struct Tensor {
   using scalar = S;
