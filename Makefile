@@ -245,7 +245,7 @@ include book/lint/lint.mk
 include book/trust/trust.mk
 APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt \
          build/results/press.txt
-check: lint fresh build/machine.txt $(APART) build/results.stamp
+check: lint fresh build/machine.txt $(APART) $(KEYED)
 	$Qgawk -f book/check/report.awk $(LEDGERS) $(APART)
 ## fresh: tangled/ equals what the chapters give
 fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)

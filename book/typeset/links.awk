@@ -1,6 +1,5 @@
 # links.awk DESTS EXT - DESTS: the named destinations of a volume (pdfinfo -dests); EXT: what
-# the other volume believes to be in it.  Each must be there, on the page that is printed
-# (or the one before, where a statement begins a page and its anchor ends the last).
+# the other volume believes to be in it.  Each must be there, on the page that is printed.
 { ext = FNR < NR }
 !ext { if (match($0, /^ *([0-9]+) .*"(.*)"$/, m)) page[m[2]] = m[1]; next }
 match($0, /^\\extsub\{([^}]*)\}\{([0-9]+)[a-z]*\}/, m) { look("noweb." m[1], m[2]) }
@@ -9,9 +8,8 @@ match($0, /^\\extlabel\{([^}]*)\}\{\{.*\}\{([0-9]+)\}\{.*\}\{([^{}]*)\}\{\}\}/, 
 function look(name, printed) {
   if (name == "") return
   if (!(name in page)) { print "link to " name ", which is not there"; bad = 1; return }
-  tried++; d = page[name] - printed; off[d] = name
-  if (++times[d] > times[usual]) usual = d }
+  tried++; if (!(page[name] - printed in off)) off[page[name] - printed] = name }
 END {
-  for (d in off) if (d > usual || d < usual - 1) { print "link to " off[d] ": the page is another one"; bad = 1 }
+  for (d in off) if (n++) { print "link to " off[d] ": the page is another one"; bad = 1 }
   if (ext && !tried) { print "no link between the volumes"; bad = 1 }
   exit bad }
