@@ -361,11 +361,11 @@ void require_cotangent(const char* f, const MultiHead<S>& m,
   require(t.A.dim == std::array<Index, 4>{m.kv_heads, m.group(), X.rows(),
                                           C.rows()},
           f, ": the trace has weights ", shape(t.A), ", not of this input");
-  using Extents = std::array<Index, 3>;
+  using Sizes = std::array<Index, 3>;
   require(t.Q.dim[3] == m.d_k() && t.Q.values.size() ==
                                        X.rows() * m.W_Q.cols() &&
-              t.K.dim == Extents{C.rows(), m.kv_heads, m.d_k()} &&
-              t.V.dim == Extents{C.rows(), m.kv_heads, m.d_v()},
+              t.K.dim == Sizes{C.rows(), m.kv_heads, m.d_k()} &&
+              t.V.dim == Sizes{C.rows(), m.kv_heads, m.d_v()},
           f, ": the trace has keys ", shape(t.K), " and values ",
           shape(t.V), ", not of this module");
   require(dY.rows() == X.rows() && dY.cols() == m.W_O.cols(), f,
