@@ -128,7 +128,7 @@ static void keys(benchmark::State& state, bool at_once) {
   const auto rows = view_in<float>(K);
   Vector<float> s(n);
   run<float>(state, 2.0 * double(n * d), [&] {
-    if (at_once) score_keys(q, rows, 0, n, s.data());
+    if (at_once) detail::score_keys(q, rows, 0, n, s.data());
     else for (Index k = 0; k < n; ++k) s[k] = rows.row(k).dot(q);
     keep(s.data());
   });
@@ -137,11 +137,12 @@ static void keys(benchmark::State& state, bool at_once) {
 // time products by other tiles
 template <int rows, bool singly>
 void tiles(benchmark::State& state) {
+  using detail::product_rows, detail::from_zero, detail::lane_of;
   const auto K = gaussian<float>(128, 64, 1), V = gaussian<float>(128, 64, 2);
-  Lanes<float> x(64), s(128), o(64);
+  detail::Lanes<float> x(64), s(128), o(64);
   for (auto& v : x) v.setRandom();
   const auto by = [&](const auto& a, auto from, auto to) {
-    using L = Lane<float>;
+    using L = detail::Lane<float>;
     Index r = 0;
     for (; r + rows <= a.rows(); r += rows)
       product_rows<rows, L>(a, r, from, to, from_zero);
@@ -151,8 +152,7 @@ void tiles(benchmark::State& state) {
       product_rows<2, L>(a, r, from, to, from_zero);
     for (; r < a.rows(); ++r) product_rows<1, L>(a, r, from, to, from_zero);
   };
-  const double operations = 2.0 * 2 * 128 * 64 * lanes<float> * 100;
-  run<float>(state, operations, [&] {
+  run<float>(state, 2.0 * 2 * 128 * 64 * detail::lanes<float> * 100, [&] {
     for (int k = 0; k < 100; ++k) {
       by(K, lane_of<float>(x), lane_of<float>(s));
       by(V.transpose(), lane_of<float>(s), lane_of<float>(o));
@@ -173,12 +173,12 @@ static void linear(benchmark::State& state) {
 }
 template <bool squares>
 void transposition(benchmark::State& state) {
-  const auto Q = gaussian<float>(lanes<float>, 64, 1);
-  Lanes<float> x(64);
+  const auto Q = gaussian<float>(detail::lanes<float>, 64, 1);
+  detail::Lanes<float> x(64);
   run<float>(state, 1, [&] {
     for (int k = 0; k < 1000; ++k, keep(x.data()))
-      if (squares) transpose_into(Q, table<float>(x));
-      else table<float>(x) = Q.transpose();
+      if (squares) detail::transpose_into(Q, detail::table<float>(x));
+      else detail::table<float>(x) = Q.transpose();
   });
 }
 

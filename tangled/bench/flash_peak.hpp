@@ -17,6 +17,7 @@ inline void keep(const void* p) { asm volatile("" : : "r"(p) : "memory"); }
 /// Operations per second of independent multiply-adds in T.
 template <class T>
 [[gnu::noinline]] double peak() {
+  using detail::Lane, detail::tile_rows;
   Lane<T> c[tile_rows], x = Lane<T>::Constant(T(1e-3));
   for (int i = 0; i < tile_rows; ++i)  // different, or they become one
     c[i].setLinSpaced(T(i), T(i + 1)), keep(&c[i]);
@@ -28,21 +29,22 @@ template <class T>
     for (int i = 0; i < tile_rows; ++i) c[i] = c[i] * a + x;
   const double seconds = thread_seconds() - start;
   for (auto& y : c) keep(&y);
-  return 2.0 * rounds * tile_rows * lanes<T> / seconds;
+  return 2.0 * rounds * tile_rows * detail::lanes<T> / seconds;
 }
 /// Exponentials per second, with maximum, sum and store.
 [[gnu::noinline]] inline double exp_rate() {
-  std::vector<Lane<float>> s(128, Lane<float>::LinSpaced(-20, 0));
-  Lane<float> top = s[0], l = s[0];
+  using Lane = detail::Lane<float>;
+  std::vector<Lane> s(128, Lane::LinSpaced(-20, 0));
+  Lane top = s[0], l = s[0];
   const double start = thread_seconds();
   for (int round = 0; round < 200; ++round) {
     for (const auto& x : s) top = top.max(x);
-    exp2_lanes<float>(s.data(), 128, top);
+    detail::exp2_lanes<float>(s.data(), 128, top);
     for (const auto& x : s) l += x;
     keep(s.data());
   }
   keep(&l);
-  return 200 * 128 * lanes<float> / (thread_seconds() - start);
+  return 200 * 128 * detail::lanes<float> / (thread_seconds() - start);
 }
 /// Bytes per second of reading x.
 [[gnu::noinline]] inline double read_rate(const Matrix<float>& x) {

@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(keys_out_of_sight_stay_clean) {
   check_keys_out_of_sight<double>();
 }
 BOOST_AUTO_TEST_CASE(nan_stays_below_the_diagonal) {
-  const Index n = lanes<float>, keys = 2 * n;
+  const Index n = detail::lanes<float>, keys = 2 * n;
   Matrix<float> Q = gaussian<float>(n + 1, 3, 1);
   Q(3, 1) = float(NaN);
   const auto K = gaussian<float>(keys, 3, 2), V = gaussian<float>(keys, 2, 3);

@@ -6,7 +6,7 @@ namespace attn {
 // draw a case wider than two groups
 template <class T>
 void check_wide(std::uint64_t seed) {
-  const Index n = 2 * lanes<T> + 5, m = n + 150, d = 64, e = 80;
+  const Index n = 2 * detail::lanes<T> + 5, m = n + 150, d = 64, e = 80;
   Case<T> c{gaussian<T>(n, d, seed),     gaussian<T>(m, d, seed + 1),
             gaussian<T>(m, e, seed + 2), Matrix<T>::Zero(n, m),
             gaussian<T>(n, e, seed + 4), gaussian<T>(n, 1, seed + 5),

@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(answer_sentinel) {
   verify(std::abs(flash(Q, K, V, rule).O(0) - 1), 0);
 }
 BOOST_AUTO_TEST_CASE(answer_window) {
-  const Index group = lanes<double>, n = 8 * group, w = 5;
+  const Index group = detail::lanes<double>, n = 8 * group, w = 5;
   const auto Q = gaussian<double>(n, 3, 1);
   Matrix<double> K = gaussian<double>(n, 3, 2), V = gaussian<double>(n, 3, 3);
   auto rule = causal<double>();

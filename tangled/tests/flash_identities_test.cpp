@@ -177,14 +177,14 @@ Visits visits(Index n, Index m, const FlashRule<T>& rule) {
   Matrix<T> O(n, 1);
   const FlashHead<T> h{view_in<T>(Q), view_in<T>(K), view_in<T>(V),
                        view_out(O), nullptr, rule};
-  const Plan<T> plan("visits", h);
+  const detail::Plan<T> plan("visits", h);
   Visits v{Matrix<int>::Zero(n, m)};
-  const Index sweep = rule.groups * lanes<T>;
+  const Index sweep = rule.groups * detail::lanes<T>;
   for (Index q = 0; q < plan.queries; q += sweep) {
     const Index end = std::min(q + sweep, plan.queries);
-    visit_tiles(plan, q, end, [&](Index g, Index j, Index b) {
-      const Index at = q + g * lanes<T>;
-      const Index rows = std::min<Index>(lanes<T>, end - at);
+    detail::visit_tiles(plan, q, end, [&](Index g, Index j, Index b) {
+      const Index at = q + g * detail::lanes<T>;
+      const Index rows = std::min<Index>(detail::lanes<T>, end - at);
       v.pairs.block(at, j, rows, b).array() += 1;
       ++v.tiles;
     });
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(each_pair_lies_in_one_tile) {
   }
 }
 BOOST_AUTO_TEST_CASE(skipped_tiles_are_counted) {
-  const Index lane = lanes<float>, n = 16 * lane, b = lane / 2;
+  const Index lane = detail::lanes<float>, n = 16 * lane, b = lane / 2;
   FlashRule<float> rule = causal<float>();
   rule.key_block = b;
   verify(std::abs(double(visits(n, n, rule).tiles - 16 * 17 / 2 * 2)), 0);
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(skipped_tiles_are_counted) {
   BOOST_TEST(four < 5 * one);
 }
 BOOST_AUTO_TEST_CASE(masked_blocks_are_counted) {
-  const Index lane = lanes<float>;
+  const Index lane = detail::lanes<float>;
   Matrix<bool> keep(8, 8);
   Dice roll{7};
   for (Index i = 0; i < keep.size(); ++i) keep.data()[i] = roll(3) == 0;
@@ -232,6 +232,7 @@ BOOST_AUTO_TEST_CASE(masked_blocks_are_counted) {
 // check the product of rows by lanes
 template <class T>
 void check_products() {
+  using detail::Lane, detail::Lanes, detail::lanes;
   for (Index rows = 0; rows <= 20; ++rows)
     for (const Index k : {0, 1, 5}) {
       const auto whole = [](Index n, Index m, std::uint64_t seed) {
@@ -255,13 +256,13 @@ void check_products() {
         for (Index i = 0; i < rows; ++i)
           verify(distance(Y[std::size_t(i)].matrix(), want.row(i).transpose()), 0);
       };
-      product<Lane<T>>(a, at(X), at(Y), onwards);
+      detail::product<Lane<T>>(a, at(X), at(Y), detail::onwards);
       verify_rows(truth);
-      product<Lane<T>>(a, at(X), at(Y), from_zero);
+      detail::product<Lane<T>>(a, at(X), at(Y), detail::from_zero);
       verify_rows(none);
       fill(Y, y);
-      product_of_weighted<Lane<T>>(
-          a, at(X), at(Y), [](T, T) { return true; }, onwards);
+      detail::product_of_weighted<Lane<T>>(
+          a, at(X), at(Y), [](T, T) { return true; }, detail::onwards);
       verify_rows(truth);
     }
 }
@@ -270,16 +271,17 @@ BOOST_AUTO_TEST_CASE(products_of_whole_numbers) {
   check_products<double>();
 }
 BOOST_AUTO_TEST_CASE(products_by_columns) {
-  for (Index d = 0; d <= 3 * lanes<float>; ++d) {
+  for (Index d = 0; d <= 3 * detail::lanes<float>; ++d) {
     const Index b = 7, n = 5;
     const Matrix<float> w = (9 * uniform<float>(b, n, 1)).array().round();
     Matrix<float> x = (9 * uniform<float>(n, d, 2)).array().round();
-    const Tile<float> tile(w.data(), b, n, Eigen::OuterStride<>(n));
+    const detail::Tile<float> tile(w.data(), b, n,
+                                   Eigen::OuterStride<>(n));
     Matrix<float> y = Matrix<float>::Ones(b, d);
-    add_product<float>(tile, view_in<float>(x), view_out(y), false);
+    detail::add_product<float>(tile, view_in<float>(x), view_out(y), false);
     const Matrix<float> once = w * x;
     verify(distance(y, (once.array() + 1).matrix()), 0);
-    add_product<float>(tile, view_in<float>(x), view_out(y), true);
+    detail::add_product<float>(tile, view_in<float>(x), view_out(y), true);
     verify(distance(y, (2 * once.array() + 1).matrix()), 0);
   }
 }

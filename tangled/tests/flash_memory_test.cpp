@@ -31,14 +31,14 @@ Index transfers(Index n, Index m, const FlashRule<double>& rule, Index d,
   Matrix<double> O(n, e);
   const FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
                             view_in<double>(V), view_out(O), nullptr, rule};
-  const Plan<double> plan("transfers", h);
+  const detail::Plan<double> plan("transfers", h);
   Fast fast{M};
-  const Index sweep = rule.groups * lanes<double>;
+  const Index sweep = rule.groups * detail::lanes<double>;
   for (Index q = 0; q < n; q += sweep)
-    visit_tiles(plan, q, std::min(q + sweep, n),
-                [&](Index g, Index j, Index b) {
-      const Index at = q + g * lanes<double>;
-      for (Index i = at; i < std::min(n, at + lanes<double>); ++i)
+    detail::visit_tiles(plan, q, std::min(q + sweep, n),
+                        [&](Index g, Index j, Index b) {
+      const Index at = q + g * detail::lanes<double>;
+      for (Index i = at; i < std::min(n, at + detail::lanes<double>); ++i)
         fast.touch("qo" + std::to_string(i), d + e);
       for (Index k = j; k < j + b; ++k)
         fast.touch("kv" + std::to_string(k), d + e);
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(counted_transfers) {
       for (const Index b : {1, 5}) {
         FlashRule<double> rule;
         rule.groups = groups, rule.key_block = b;
-        const Index B = groups * lanes<double>, m = n + 5;
+        const Index B = groups * detail::lanes<double>, m = n + 5;
         const Index M = (B + 2 * b) * (d + e), sweeps = (n + B - 1) / B;
         const Index moved = transfers(n, m, rule, d, e, M);
         const Index formula = n * d + sweeps * m * (d + e) + n * e;
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(printed_traffic) {
   fact("printed", 4096.0 * 4096 * 64 / 51200);
   fact("compulsory", 4.0 * 4096 * 64);
   refute(4.0 * 4096 * 64 - 4096.0 * 4096 * 64 / 51200, 4096.0 * 64);
-  const Index n = 256, lane = lanes<double>;
+  const Index n = 256, lane = detail::lanes<double>;
   double keys[2], slack = 0;
   for (const int k : {0, 1}) {
     const Index d = 6 * (k + 1), groups = 4 / (k + 1), B = groups * lane;

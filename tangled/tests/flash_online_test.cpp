@@ -252,7 +252,7 @@ Minimax exchange(int n, int grid) {
 // check the polynomial of the exponential
 template <class T>
 void check_minimax() {
-  const auto& r = Exp2<T>::r;
+  const auto& r = detail::Exp2<T>::r;
   const int n = int(r.size());
   const Minimax p = exchange(n, 1500);
   fact("E", to_double(abs(p.E)));

@@ -26,14 +26,16 @@ BOOST_AUTO_TEST_CASE(each_thread_has_its_workspace) {
     std::atomic<int> made = 0;
     std::vector<int> visits(50);
     const auto make = [&] { return ++made; };
-    in_parallel(50, make, [&](Index i, int) { ++visits[std::size_t(i)]; });
+    detail::in_parallel(50, make, [&](Index i, int) {
+      ++visits[std::size_t(i)];
+    });
     verify(std::abs(made - threads), 0);
     for (const int n : visits) verify(std::abs(n - 1), 0);
   });
 }
 template <class T>
 void check_threads() {
-  const Index n = 9 * 4 * lanes<T> + 3, d = 8;
+  const Index n = 9 * 4 * detail::lanes<T> + 3, d = 8;
   const auto Q = gaussian<T>(n, 4 * d, 1), dO = gaussian<T>(n, 4 * d, 4);
   const auto K = gaussian<T>(n, 2 * d, 2), V = gaussian<T>(n, 2 * d, 3);
   const FlashHeads<T> many{4, 2, causal<T>(), {}, {0, 1, 2, 3}};

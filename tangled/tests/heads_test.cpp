@@ -344,7 +344,7 @@ std::string resealed(std::string text, const std::string& from,
                      const std::string& to) {
   text.replace(text.find(from), from.size(), to);
   text.resize(text.rfind("checksum "));
-  return text + "checksum " + hex16(fnv1a(text)) + '\n';
+  return text + "checksum " + detail::hex16(detail::fnv1a(text)) + '\n';
 }
 BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
   const std::string good = weights_text(xavier<double>({4, 2}, 1));

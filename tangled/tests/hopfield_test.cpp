@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(flips_lower_the_energy) {
     for (const Index a : permutation(32, seed)) {
       const double before = classical_energy(W, x);
       const double loss = 2 * std::abs(h(a)) + 2 * W(a, a);
-      const Index flips = sweep(W, {a}, x, h);
+      const Index flips = detail::sweep(W, {a}, x, h);
       verify(std::abs(before - classical_energy(W, x) -
                       double(flips) * loss), 0);
     }
@@ -222,12 +222,12 @@ BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
 }
 BOOST_AUTO_TEST_CASE(strokes_measure_distance) {
   const double u = unit_roundoff<double>();
-  verify(std::abs(segment_distance(1, 1, 0, 0, 2, 0) - 1), 0);
-  verify(std::abs(segment_distance(5, 4, 0, 0, 2, 0) - 5), 4 * u);
-  verify(std::abs(segment_distance(-3, 4, 0, 0, 0, 0) - 5), 4 * u);
-  verify(std::abs(ink_distance("060040", 1, 3) - 1), 0);
-  verify(std::abs(ink_distance("060040", 3, 1) - 1), 0);
-  verify(std::abs(ink_distance("0004 4044", 2, 1) - 2), 0);
+  verify(std::abs(detail::segment_distance(1, 1, 0, 0, 2, 0) - 1), 0);
+  verify(std::abs(detail::segment_distance(5, 4, 0, 0, 2, 0) - 5), 4 * u);
+  verify(std::abs(detail::segment_distance(-3, 4, 0, 0, 0, 0) - 5), 4 * u);
+  verify(std::abs(detail::ink_distance("060040", 1, 3) - 1), 0);
+  verify(std::abs(detail::ink_distance("060040", 3, 1) - 1), 0);
+  verify(std::abs(detail::ink_distance("0004 4044", 2, 1) - 2), 0);
 }
 BOOST_AUTO_TEST_CASE(damage_is_as_ordered) {
   const RowVector<double> x = RowVector<double>::Ones(4000);

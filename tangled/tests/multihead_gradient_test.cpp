@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(planted_error_stands_out) {
   const auto t = multihead_forward(wrong, s.X, s.C, s.bias);
   const Matrix<double> dY = Matrix<double>::Ones(t.Y.rows(), t.Y.cols());
   const auto g = multihead_vjp(wrong, s.X, s.C, t, dY);
-  const auto truth = autodiff_gradient(s.m, s.X, s.C, s.bias, dY);
+  const auto truth = detail::autodiff_gradient(s.m, s.X, s.C, s.bias, dY);
   const double planted = distance(g.X, truth.X) / truth.X.norm();
   refute(planted, 1e-12);
   verify(worst / largest, 1e-5 * planted);

@@ -209,8 +209,8 @@ BOOST_AUTO_TEST_CASE(refuses_weights_that_contradict) {
   const auto bad = [](auto change, const char* words) {
     auto m = xavier<double>({4, 2}, 1);
     change(m);
-    BOOST_CHECK_EXCEPTION(require_weights("f", m), std::invalid_argument,
-                          says(words));
+    BOOST_CHECK_EXCEPTION(detail::require_weights("f", m),
+                          std::invalid_argument, says(words));
   };
   bad([](auto& m) { m.heads = 0; }, "f: 0 heads and 2 kv_heads");
   bad([](auto& m) { m.kv_heads = 0; }, "f: 2 heads and 0 kv_heads");

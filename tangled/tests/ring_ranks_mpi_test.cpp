@@ -115,7 +115,7 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
     worst.add(distance(O.middleCols(h * e, e), part_of(whole, x, rank)), 0);
   }
   worst.add(double(std::abs(O.cols() - H * e)), 0);
-  worst.add(double(std::abs(widest(many, 1, 2, 3 * G) - 3 * H)), 0);
+  worst.add(double(std::abs(detail::widest(many, 1, 2, 3 * G) - 3 * H)), 0);
   return worst;
 }
 

@@ -26,7 +26,7 @@ Tracked tracked_rows(const Matrix<S>& Q, const Matrix<S>& u) {
 inline Matrix<double> gathered(const Matrix<double>& P,
                                const VariantRules& r) {
   Matrix<double> Y = Matrix<double>::Zero(r.mask.n_q, r.mask.n_k);
-  gather(P, r, r.mask.whole(), Y);
+  detail::gather(P, r, r.mask.whole(), Y);
   return Y;
 }
 /// The factor c_0, and how many roundings there are in it.
@@ -71,10 +71,10 @@ Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
       // track one modified score
       const double e = X.error(i, j), raw = std::abs(X.value(i, j)) + 2 * e;
       const double cap = r.softcap ? c * std::tanh(raw / c) : raw;
-      s.value(i, j) = modify(X.value(i, j), y, r, i, j);
+      s.value(i, j) = detail::modify(X.value(i, j), y, r, i, j);
       if (is_forbidden(s.value(i, j))) continue;
       s.error(i, j) = e + (r.softcap ? 7 * u * cap : 0) +
-                      gamma(4, u) * modify(cap, a, plain, i, j) +
+                      gamma(4, u) * detail::modify(cap, a, plain, i, j) +
                       (r.softcap ? 3 * c + 1 : 1) * smallest_subnormal<S>();
     }
   return s;
@@ -85,14 +85,14 @@ struct TrackedVariant {
 template <class S>
 Tracked tracked_dropped(const Tracked& A, const VariantRules& r) {
   return tracked_map<S>(A, r.dropout.p > 0 ? 2 : 0, [&](const auto& a) {
-    return dropped<double>(a, r, r.mask.whole());
+    return detail::dropped<double>(a, r, r.mask.whole());
   });
 }
 template <class S>
 Tracked tracked_scatter(const Tracked& Y, const VariantRules& r,
                         Index rows) {
   return tracked_map<S>(Y, r.mask.n_k, [&](const auto& y) {
-    return scatter<double>(y, r, rows);
+    return detail::scatter<double>(y, r, rows);
   });
 }
 template <class S>
@@ -159,7 +159,7 @@ Tracked tracked_uncapped(const Tracked& dS, const Tracked& X,
       if (r.softcap) {
         eta = (2 * X.error(i, j) + 2 * u * std::abs(X.value(i, j))) /
               *r.softcap;
-        cut = uncapped(1.0, X.value(i, j), *r.softcap);
+        cut = detail::uncapped(1.0, X.value(i, j), *r.softcap);
       }
       y.value(i, j) = cut * dS.value(i, j);
       y.error(i, j) = cut * std::exp(2 * eta) *
@@ -204,7 +204,7 @@ VariantBounds variant_errors(const VariantParts<S>& x,
   // track the gradients of tables
   b.g.bias = tracked_table(dS, r, x.bias, [](auto& e, Index i, Index j,
                                              double v) {
-    bias_at(e, i, j) += v;
+    detail::bias_at(e, i, j) += v;
   });
   b.g.table = tracked_table(dS, r, x.table, [&](auto& e, Index i, Index j,
                                                 double v) {

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(dropout_output_moments) {
   for (Index s = 0; s < seeds; ++s) {
     r.dropout.seed = std::uint64_t(s);
     const Matrix<double> D =
-        dropped<double>(f.A.leftCols(n), r, r.mask.whole());
+        detail::dropped<double>(f.A.leftCols(n), r, r.mask.whole());
     const double off = (D * x.V - f.O)(0, 0);
     sum += off, square += off * off, fourth += std::pow(off, 4);
   }

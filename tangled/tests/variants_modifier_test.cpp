@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(gather_and_scatter) {
       const Index rows = 2 * reach + 1;
       const Matrix<Fp> P = uniform<Fp>(n, rows, 1), Y = uniform<Fp>(n, m, 2);
       Matrix<Fp> G = Matrix<Fp>::Constant(n, m, Fp(0));
-      gather(P, r, r.mask.whole(), G);
-      const Matrix<Fp> T = scatter(Y, r, rows);
+      detail::gather(P, r, r.mask.whole(), G);
+      const Matrix<Fp> T = detail::scatter(Y, r, rows);
       Fp one(0), two(0);
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < m; ++j) one += G(i, j) * Y(i, j);

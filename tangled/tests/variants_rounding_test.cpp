@@ -64,11 +64,11 @@ BOOST_AUTO_TEST_CASE(capped_scores_underflow) {
   const VariantParts<float> none{{}, {}, {}};
   VariantRules r{everything(1, 1)};
   r.softcap = 64;
-  const double score = modify(float(20 * eta), none, r, 0, 0);
+  const double score = detail::modify(float(20 * eta), none, r, 0, 0);
   verify(20 * eta - score, (3 * 64 + 1) * eta);
   refute(20 * eta - score, 4 * eta);
   const double exact = 1e-30 / std::pow(std::cosh(20.0), 2);
-  const double off = std::abs(uncapped(1e-30F, 20.0F, 1) - exact);
+  const double off = std::abs(detail::uncapped(1e-30F, 20.0F, 1) - exact);
   verify(off, 2 * eta);
   refute(off, (std::expm1(8 * u * 20) + gamma(12, u)) * exact);
 }

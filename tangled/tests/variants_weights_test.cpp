@@ -80,7 +80,8 @@ BOOST_AUTO_TEST_CASE(newton_is_monotone) {
     z.array() -= z.maxCoeff();
     for (const double alpha : {1.2, 1.5, 2.0}) {
       const quad q = 1 / (quad(alpha) - 1);
-      const quad root = entmax_threshold<quad>({z.data(), std::size_t(n)}, q);
+      const quad root =
+          detail::entmax_threshold<quad>({z.data(), std::size_t(n)}, q);
 
       // follow the iterates to the root
       quad tau = -1;

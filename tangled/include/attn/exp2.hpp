@@ -13,6 +13,7 @@
 #include <type_traits>
 
 namespace attn {
+namespace detail {
 // list the coefficients of the exponential
 template <class T>
 struct Exp2;
@@ -34,6 +35,7 @@ struct Exp2<double> {
       1.0178199571842137974e-7, 7.0737832485031332991e-9,
       4.4347712982003767083e-10};
 };
+}  // namespace detail
 
 // compute a power of two
 /// 2^x for x <= 127 (float) or 1023 (double), to 1.3 units in the last
@@ -41,8 +43,8 @@ struct Exp2<double> {
 /// stays NaN.  Written so that a loop over it becomes vector code.
 template <class T>
 inline T exp2(T x) {
-  using Bits = typename Exp2<T>::Bits;
-  constexpr auto& r = Exp2<T>::r;
+  using Bits = typename detail::Exp2<T>::Bits;
+  constexpr auto& r = detail::Exp2<T>::r;
   constexpr int mantissa = std::numeric_limits<T>::digits - 1;
   constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
   constexpr T shift = T(1.5) * T(Bits(1) << mantissa) + T(bias);

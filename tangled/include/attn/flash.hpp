@@ -62,7 +62,7 @@ struct FlashHead {
   T* logZ = nullptr;
   FlashRule<T> rule{};
 };
-
+namespace detail {
 // let a number hold many queries
 /// Numbers of type T in a vector register.
 template <class T>
@@ -303,9 +303,10 @@ void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f) {
         f((q - q0) / lanes<T>, from, to - from);
     }
 }
+}  // namespace detail
 
-// hold the kernels forward and back
-
+// hold the kernels forward
+namespace detail {
 // hold a group of queries
 /// A vector of lanes: a row per component, a column per query.
 template <class T>
@@ -453,6 +454,7 @@ void in_parallel(Index n, Make make, F f) {
     for (Index i = 0; i < n; ++i) f(n - 1 - i, work);
   }
 }
+}  // namespace detail
 
 // attend with several heads at once
 /// Exact attention of each head, forward; O(1) extra memory per thread.
@@ -462,8 +464,8 @@ template <class T>
 void flash_forward(std::span<const FlashHead<T>> heads) {
   Index sweeps = 0, d_k = 0, d_v = 0, groups = 1, block = 1;
   for (const auto& h : heads) {
-    const Plan<T> plan("flash", h);
-    const Index queries = lanes<T> * h.rule.groups;
+    const detail::Plan<T> plan("flash", h);
+    const Index queries = detail::lanes<T> * h.rule.groups;
     sweeps = std::max(sweeps, (h.Q.rows() + queries - 1) / queries);
 
     // find the largest workspace
@@ -479,13 +481,14 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     }
   }
   const auto make = [&] {
-    return ForwardWork<T>(groups, block, d_k, d_v);
+    return detail::ForwardWork<T>(groups, block, d_k, d_v);
   };
-  in_parallel(std::ssize(heads) * sweeps, make, [&](Index i, auto& work) {
+  const Index tasks = std::ssize(heads) * sweeps;
+  detail::in_parallel(tasks, make, [&](Index i, auto& work) {
     const auto& h = heads[std::size_t(i / sweeps)];
-    const Plan<T> plan("flash", h);
-    const Index queries = lanes<T> * h.rule.groups;
-    forward_sweep<T>(h, plan, i % sweeps * queries, work);
+    const detail::Plan<T> plan("flash", h);
+    const Index queries = detail::lanes<T> * h.rule.groups;
+    detail::forward_sweep<T>(h, plan, i % sweeps * queries, work);
   });
 }
 
@@ -523,6 +526,8 @@ auto flash(const Eigen::MatrixBase<DQ>& Q, const Eigen::MatrixBase<DK>& K,
   return y;
 }
 
+// hold the kernels back and side by side
+
 // view the cotangents of a head
 /// Cotangents of a FlashHead: dO (n_q x d_v) and dlogZ (n_q, or null) are
 /// given; dQ, dK, dV, dsink and dbias (n_q x n_k) are wanted, the last two
@@ -535,7 +540,7 @@ struct FlashCotangent {
   T* dsink = nullptr;
   Matrix<T>* dbias = nullptr;
 };
-
+namespace detail {
 // hold a group of queries going back
 /// What a thread needs going back: queries q .. q + n - 1 and a block.
 template <class T>
@@ -702,7 +707,7 @@ void settle(BackwardWork<T>& w, const FlashHead<T>& h,
   }
 }
 
-// take several heads back at once
+// go back through one head
 /// Goes back through one head; dK still lacks its scale.
 template <class T>
 void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
@@ -720,6 +725,9 @@ void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
     settle(w, h, c, plan);
   }
 }
+}  // namespace detail
+
+// take several heads back at once
 /// Cotangents of each head's inputs, given the outputs O and logZ of
 /// flash_forward; `shared` successive heads have the same K, V, dK and dV
 /// and one scale.  Throws like flash_forward.
@@ -738,7 +746,7 @@ void flash_backward(std::span<const FlashHead<T>> heads,
     {
       const auto& h = heads[i];
       const auto& c = bars[i];
-      const Plan<T> plan("flash_backward", h);
+      const detail::Plan<T> plan("flash_backward", h);
       const auto fits = [](const char* name, const auto& a, const auto& b) {
         require(a.rows() == b.rows() && a.cols() == b.cols(),
                 "flash_backward: ", name, " is ", shape(a), ", expected ",
@@ -752,14 +760,15 @@ void flash_backward(std::span<const FlashHead<T>> heads,
       d_v = std::max(d_v, h.V.cols());
       block = std::max(block, h.rule.key_block);
     }
-  const auto make = [&] { return BackwardWork<T>(d_k, d_v, block); };
-  in_parallel(std::ssize(heads) / shared, make, [&](Index t, auto& work) {
+  const auto make = [&] { return detail::BackwardWork<T>(d_k, d_v, block); };
+  const Index tasks = std::ssize(heads) / shared;
+  detail::in_parallel(tasks, make, [&](Index t, auto& work) {
     const auto first = std::size_t(t * shared);
     Out<T> dK(bars[first].dK), dV(bars[first].dV);
     dK.setZero(), dV.setZero();
     for (std::size_t i = first; i < first + std::size_t(shared); ++i)
-      backward_head(heads[i], bars[i], work);
-    dK *= Plan<T>("flash_backward", heads[first]).scale;
+      detail::backward_head(heads[i], bars[i], work);
+    dK *= detail::Plan<T>("flash_backward", heads[first]).scale;
   });
 }
 
@@ -815,7 +824,8 @@ struct FlashHeads {
     return r;
   }
 };
-
+namespace detail {
+// cut columns into heads
 /// Columns h d .. (h + 1) d - 1: one head of several side by side.
 template <class T, class M>
 auto head_of(M& m, Index h, Index d) {
@@ -835,6 +845,7 @@ void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
     require(list->empty() || std::ssize(*list) == H, "flash: ",
             list->size(), " slopes or sinks for ", H, " heads");
 }
+}  // namespace detail
 
 // attend with heads side by side
 /// Outputs of heads side by side: O n_q x H d_v, logZ H x n_q.
@@ -843,6 +854,7 @@ struct HeadsOutput {
   Matrix<T> O, logZ;
 };
 
+namespace detail {
 /// The heads of matrices side by side, views all.
 template <class T>
 std::vector<FlashHead<T>> list_heads(const Matrix<T>& Q, const Matrix<T>& K,
@@ -858,16 +870,17 @@ std::vector<FlashHead<T>> list_heads(const Matrix<T>& Q, const Matrix<T>& K,
                     y.logZ.data() + h * Q.rows(), many.rule_of(h)});
   return list;
 }
+}  // namespace detail
 /// Exact attention of heads side by side.  Throws std::invalid_argument
 /// for columns that do not divide, and like flash.
 template <class T>
 HeadsOutput<T> flash(const Matrix<T>& Q, const Matrix<T>& K,
                      const Matrix<T>& V, const FlashHeads<T>& many) {
-  require_heads(Q, K, V, many);
+  detail::require_heads(Q, K, V, many);
   const Index d_v = V.cols() / many.kv_heads;
   HeadsOutput<T> y{Matrix<T>(Q.rows(), many.heads * d_v),
                    Matrix<T>(many.heads, Q.rows())};
-  const auto list = list_heads(Q, K, V, y, many);
+  const auto list = detail::list_heads(Q, K, V, y, many);
   flash_forward<T>(list);
   return y;
 }
@@ -883,35 +896,37 @@ template <class T>
 HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, HeadsOutput<T> y,
                            const Matrix<T>& dO, const FlashHeads<T>& many) {
-  require_heads(Q, K, V, many);
+  detail::require_heads(Q, K, V, many);
   require(dO.rows() == y.O.rows() && dO.cols() == y.O.cols(),
           "flash_vjp: dO is ", shape(dO), ", expected ", shape(y.O));
   HeadsGradient<T> g{Matrix<T>(Q.rows(), Q.cols()),
                      Matrix<T>(K.rows(), K.cols()),
                      Matrix<T>(V.rows(), V.cols()),
                      std::vector<T>(std::size_t(many.heads))};
-  const auto list = list_heads(Q, K, V, y, many);
+  const auto list = detail::list_heads(Q, K, V, y, many);
 
   // list the cotangents of heads
   std::vector<FlashCotangent<T>> bars;
   const Index share = many.heads / many.kv_heads;
   const Index d_k = Q.cols() / many.heads, d_v = V.cols() / many.kv_heads;
   for (Index h = 0; h < many.heads; ++h)
-    bars.push_back({head_of<T>(dO, h, d_v), nullptr, head_of<T>(g.Q, h, d_k),
-                    head_of<T>(g.K, h / share, d_k),
-                    head_of<T>(g.V, h / share, d_v),
+    bars.push_back({detail::head_of<T>(dO, h, d_v), nullptr,
+                    detail::head_of<T>(g.Q, h, d_k),
+                    detail::head_of<T>(g.K, h / share, d_k),
+                    detail::head_of<T>(g.V, h / share, d_v),
                     &g.sinks[std::size_t(h)]});
   flash_backward<T>(list, bars, many.heads / many.kv_heads);
   return g;
 }
 
-// attend with one query
+// view a page of a cache
 /// Part of a cache: keys n x d_k and values n x d_v.
 template <class T>
 struct Page {
   In<T> K, V;
 };
-
+namespace detail {
+// take a piece of a page
 /// s = scores of one query x with the n keys j .. j + n - 1.
 template <class T>
 void score_keys(const RowVector<T>& x, const In<T>& K, Index j, Index n,
@@ -939,6 +954,9 @@ Online<T> attend_page(const RowVector<T>& x, const Page<T>& page, Index j,
   return {m * std::numbers::ln2_v<T>, scores.sum(),
           scores.head(b).transpose() * page.V.middleRows(j, b)};
 }
+}  // namespace detail
+
+// attend with one query
 /// State of one query q (d_k numbers) on all pages of a cache; output()
 /// and logZ() of it are attention's.  scale defaults to 1/sqrt(d_k).
 /// Throws std::invalid_argument for shapes that do not fit.
@@ -963,10 +981,12 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
   std::vector<Online<T>> states(pieces.size(), Online<T>::nothing(d_v));
 
   // reduce the pieces in parallel
-  const auto make = [&] { return Lanes<T>(std::size_t(piece / lanes<T>)); };
-  in_parallel(std::ssize(pieces), make, [&](Index i, Lanes<T>& s) {
+  const auto make = [&] {
+    return detail::Lanes<T>(std::size_t(piece / detail::lanes<T>));
+  };
+  detail::in_parallel(std::ssize(pieces), make, [&](Index i, auto& s) {
     const auto [page, first] = pieces[std::size_t(i)];
-    states[std::size_t(i)] = attend_page(
+    states[std::size_t(i)] = detail::attend_page(
         x, *page, first, std::min(piece, page->K.rows() - first), s);
   });
   auto y = Online<T>::nothing(d_v);

@@ -8,6 +8,7 @@
 #include <string_view>
 
 namespace attn {
+namespace detail {
 // write the alphabet as strokes
 /// Strokes of the capital letters: pairs of digits are points x y of a grid
 /// 4 wide and 6 high; a blank lifts the pen.
@@ -26,7 +27,7 @@ inline constexpr std::array<const char*, 26> alphabet{
     "0610243046",               "0046 0640",
     "062346 2320",              "06460040"};
 
-// rasterise the strokes
+// measure the distance from the strokes
 /// Distance of the point (x, y) from the segment between (a, b) and (c, d).
 inline double segment_distance(double x, double y, double a, double b,
                                double c, double d) {
@@ -48,20 +49,23 @@ inline double ink_distance(std::string_view strokes, double x, double y) {
   }
   return nearest;
 }
+}  // namespace detail
+
+// rasterise the strokes
 /// The letter c in signs, 1 for ink: 8 scale rows of 6 scale pixels, one
 /// after the other.  Throws std::invalid_argument unless c is in A..Z and
 /// scale >= 1.
 inline RowVector<double> glyph(char c, Index scale = 3) {
   require('A' <= c && c <= 'Z', "glyph: no strokes for '", c, "'");
   require(scale >= 1, "glyph: scale ", scale);
+  const char* strokes = detail::alphabet[std::size_t(c - 'A')];
   const Index rows = 8 * scale, cols = 6 * scale;
   RowVector<double> x(rows * cols);
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < cols; ++j) {
       const double u = (double(j) + 0.5) / double(scale) - 1;
       const double v = 7 - (double(i) + 0.5) / double(scale);
-      x(i * cols + j) =
-          ink_distance(alphabet[std::size_t(c - 'A')], u, v) < 0.5 ? 1 : -1;
+      x(i * cols + j) = detail::ink_distance(strokes, u, v) < 0.5 ? 1 : -1;
     }
   return x;
 }

@@ -10,6 +10,7 @@
 #include "attn/tensor.hpp"
 
 namespace attn {
+namespace detail {
 // refuse weights that are no heads
 /// Rows of A per head; throws std::invalid_argument, in the name of f, unless
 /// heads divides them, std::domain_error unless they are distributions.
@@ -31,6 +32,7 @@ S js_term(const S& a, const S& m) {
   const S near = a + a < m ? S(log(S(a / m))) : S(log1p(S((a - m) / m)));
   return S(a * near) - (a - m);
 }
+}  // namespace detail
 
 // compare the heads' weights
 /// Jensen-Shannon diversity of heads in nats (def. js), mean over the
@@ -43,7 +45,7 @@ typename D::Scalar head_diversity(const Eigen::MatrixBase<D>& weights,
                                   Index heads) {
   using S = typename D::Scalar;
   const ScoreRows<S> A(weights);
-  const Index n = queries_per_head("head_diversity", A, heads);
+  const Index n = detail::queries_per_head("head_diversity", A, heads);
   S sum(0);
   Index seen = 0;
   for (Index i = 0; i < n; ++i) {
@@ -61,7 +63,7 @@ typename D::Scalar head_diversity(const Eigen::MatrixBase<D>& weights,
     mean /= S(double(heads));
     for (Index h = 0; h < heads; ++h)
       for (Index j = 0; j < A.cols(); ++j)
-        sum += js_term(S(A(h * n + i, j)), mean(j));
+        sum += detail::js_term(S(A(h * n + i, j)), mean(j));
   }
   return seen == 0 ? S(0) : S(sum / S(double(seen * heads)));
 }
@@ -73,7 +75,7 @@ typename D::Scalar cosine_diversity(const Eigen::MatrixBase<D>& weights,
                                     Index heads) {
   using S = typename D::Scalar;
   const ScoreRows<S> A(weights);
-  const Index n = queries_per_head("cosine_diversity", A, heads);
+  const Index n = detail::queries_per_head("cosine_diversity", A, heads);
   require(heads > 1, "cosine_diversity: one head has no pair");
   const Matrix<S> rows = A;  // contiguous, whatever A was
   Matrix<S> unit =
@@ -92,7 +94,8 @@ template <class D>
 Vector<typename D::Scalar> head_entropy(const Eigen::MatrixBase<D>& weights,
                                         Index heads) {
   using S = typename D::Scalar;
-  const Index n = queries_per_head<S>("head_entropy", weights, heads);
+  const Index n =
+      detail::queries_per_head<S>("head_entropy", weights, heads);
   const Vector<S> H = entropy(weights);
   Vector<S> mean = Vector<S>::Zero(heads);
   for (Index h = 0; h < heads && n > 0; ++h)
@@ -136,7 +139,7 @@ typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
 /// (thm. collapse).  Throws std::invalid_argument for bad weights.
 template <std::same_as<double> S>
 S collapse_bound(const MultiHead<S>& m, S delta) {
-  require_weights("collapse_bound", m);
+  detail::require_weights("collapse_bound", m);
   const auto norm = [](const Matrix<S>& M) {
     return Eigen::JacobiSVD<Eigen::MatrixX<S>>(M).singularValues()(0);
   };

@@ -29,6 +29,7 @@ Matrix<ScalarOf<D>> hebb(const Expr<D>& patterns,
 }
 
 // measure the energy of a state
+namespace detail {
 /// Throws unless W is d x d and x has d entries.
 template <class S>
 void require_network(const char* function, const Matrix<S>& W,
@@ -36,32 +37,36 @@ void require_network(const char* function, const Matrix<S>& W,
   require(W.rows() == W.cols() && W.rows() == x.size(), function, ": W is ",
           shape(W), " but x has ", x.size(), " entries");
 }
+}  // namespace detail
 
 /// Energy of the state x in the network W (eq. quadratic-energy).  Throws
 /// std::invalid_argument unless W is d x d and x has d entries.
 template <class S>
 S classical_energy(const Matrix<S>& W, const Vector<S>& x) {
-  require_network("classical_energy", W, x);
+  detail::require_network("classical_energy", W, x);
   return eq<R"(E = -\tfrac{1}{2} x^a W_{ab} x^b)">(  // eq:quadratic-energy
       view<up>(x), view<dn, dn>(W), view<up>(x));
 }
 
 // let neurons follow their fields
+namespace detail {
 /// The sign of the field h, or the present state x if h is zero.
 template <class S>
 S follow(const S& h, const S& x) {
   return S(0) < h ? S(1) : h < S(0) ? S(-1) : x;
 }
+}  // namespace detail
 
 /// All d neurons at once: x_a <- sgn(W_ab x^b), unchanged where the field is
 /// zero.  Throws std::invalid_argument unless W is d x d, x has d entries.
 template <class S>
 Vector<S> synchronous_update(const Matrix<S>& W, const Vector<S>& x) {
-  require_network("synchronous_update", W, x);
+  detail::require_network("synchronous_update", W, x);
   Vector<S> y = W * x;
-  for (Index a = 0; a < y.size(); ++a) y(a) = follow(y(a), x(a));
+  for (Index a = 0; a < y.size(); ++a) y(a) = detail::follow(y(a), x(a));
   return y;
 }
+namespace detail {
 /// One neuron after the other in the given order; x and its field h = W x
 /// (d entries each) change in place.  Returns the number of flips.
 template <class S>
@@ -77,6 +82,7 @@ Index sweep(const Matrix<S>& W, const std::vector<Index>& order,
   }
   return flips;
 }
+}  // namespace detail
 /// Where the sequential dynamics came to rest, and after how many sweeps.
 template <class S>
 struct Settled {
@@ -90,13 +96,13 @@ struct Settled {
 template <class S>
 Settled<S> settle(const Matrix<S>& W, const Vector<S>& x,
                   std::uint64_t seed = 1, Index max_sweeps = 1000) {
-  require_network("settle", W, x);
+  detail::require_network("settle", W, x);
   Settled<S> run{x};
   Vector<S> h = W * x;
   while (!run.fixed && run.sweeps < max_sweeps)
-    run.fixed = sweep(W, permutation(x.size(), seed + std::uint64_t(
-                                                   run.sweeps++)),
-                      run.x, h) == 0;
+    run.fixed = detail::sweep(
+        W, permutation(x.size(), seed + std::uint64_t(run.sweeps++)),
+        run.x, h) == 0;
   return run;
 }
 
@@ -123,12 +129,14 @@ inline double hebb_capacity(Index d) {
 }
 
 // update states by attention
+namespace detail {
 /// Throws unless 0 < beta < infinity.
 template <class S>
 void require_beta(const char* function, const S& beta) {
   require_domain(S(0) < beta && !(beta == beta + beta), function,
                  ": beta must be positive and finite");
 }
+}  // namespace detail
 
 /// One step x+ = sum_j A_j K_j of the modern network for each row of X
 /// (n x d), with patterns K (M x d), in the metric g; n x d (eq. update).
@@ -139,7 +147,7 @@ Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
                                      const ScalarOf<DX>& beta,
                                      const Metric<ScalarOf<DX>>& g) {
   using S = ScalarOf<DX>;
-  require_beta("hopfield_update", beta);
+  detail::require_beta("hopfield_update", beta);
   const Rows<S> x(X), k(K);
   return average(gibbs(scores(x, k, g), S(1) / beta), k);
 }
@@ -150,7 +158,7 @@ Vector<ScalarOf<DX>> hopfield_energy(const Expr<DX>& X, const Expr<DK>& K,
                                      const ScalarOf<DX>& beta,
                                      const Metric<ScalarOf<DX>>& g) {
   using S = ScalarOf<DX>;
-  require_beta("hopfield_energy", beta);
+  detail::require_beta("hopfield_energy", beta);
   const Rows<S> x(X), k(K);
   const Matrix<S> low = g.lower(x);
   Vector<S> E = free_energy(scores(x, k, g), S(1) / beta);
@@ -231,7 +239,7 @@ struct Basin {
 /// std::domain_error for a bad beta.
 template <class D>
 Basin basin(const Expr<D>& patterns, Index i, double beta) {
-  require_beta("basin", beta);
+  detail::require_beta("basin", beta);
   const Matrix<double> K = lift<double>(patterns.eval());
   require(0 <= i && i < K.rows(), "basin: no row ", i, " in ", shape(K));
   Basin b{HUGE_VAL, 0, 0, 0};
@@ -285,7 +293,7 @@ Vector<double> exponential_update(const Matrix<double>& K,
     double field = 0;
     for (Index j = 0; j < K.rows(); ++j)
       field += K(j, a) * std::exp(o(j) - K(j, a) * x(a) - top);
-    y(a) = follow(field, x(a));
+    y(a) = detail::follow(field, x(a));
   }
   return y;
 }
@@ -325,13 +333,13 @@ inline double ramsauer_guarantee(double d, double kappa, double beta,
 /// Rate gamma with capacity e^(gamma d) for Gaussian patterns of norm
 /// sqrt(d): beta - beta^2/2, or 1/2 from beta = 1 on (thm. cold).
 inline double gaussian_capacity_rate(double beta) {
-  require_beta("gaussian_capacity_rate", beta);
+  detail::require_beta("gaussian_capacity_rate", beta);
   return beta < 1 ? beta - beta * beta / 2 : 0.5;
 }
 
 /// The same for patterns on the sphere of radius sqrt(d) (prop. sphere).
 inline double spherical_capacity_rate(double beta) {
-  require_beta("spherical_capacity_rate", beta);
+  detail::require_beta("spherical_capacity_rate", beta);
   const double t = (std::sqrt(1 + 4 * beta * beta) - 1) / (2 * beta);
   return beta - beta * t - std::log1p(-t * t) / 2;
 }

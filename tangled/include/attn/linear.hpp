@@ -150,7 +150,7 @@ Matrix<ScalarOf<D>> kernel_coordinates(const Expr<D>& X) {
   require(X.cols() > 0, "kernel_coordinates: X is ", shape(X));
   return X / S(sqrt(S(sqrt(S(double(X.cols()))))));
 }
-
+namespace detail {
 // exponentiate entry by entry
 /// exp of each entry by the scalar function, which is 0 at -infinity.
 template <class D>
@@ -161,6 +161,7 @@ Matrix<ScalarOf<D>> exponential(const Expr<D>& L) {
     return S(exp(x));
   });
 }
+}  // namespace detail
 
 // map rows to random features
 /// w_r . x_i - |x_i|^2 / 2 for X n x d and directions W m x d: n x m.
@@ -182,7 +183,8 @@ Matrix<ScalarOf<D>> positive_features(
     const Expr<D>& X, const Rows<ScalarOf<D>>& W) {
   using std::sqrt;
   using S = ScalarOf<D>;
-  return exponential(log_features(X, W)) / S(sqrt(S(double(W.rows()))));
+  return detail::exponential(log_features(X, W)) /
+         S(sqrt(S(double(W.rows()))));
 }
 /// Trigonometric random features (eq. trigonometric): n x 2m, cosines
 /// before sines.  Shapes and throws as log_features.
@@ -196,8 +198,9 @@ Matrix<ScalarOf<D>> trigonometric_features(
           " but the directions are ", shape(W));
   const Matrix<S> x = X;
   const Matrix<S> P = times(x, W.transpose());
-  const Vector<S> size = exponential(S(0.5) * x.rowwise().squaredNorm()) /
-                         S(sqrt(S(double(W.rows()))));
+  const Vector<S> size =
+      detail::exponential(S(0.5) * x.rowwise().squaredNorm()) /
+      S(sqrt(S(double(W.rows()))));
   Matrix<S> F(X.rows(), 2 * W.rows());
   F.leftCols(W.rows()) = size.asDiagonal() * P.array().cos().matrix();
   F.rightCols(W.rows()) = size.asDiagonal() * P.array().sin().matrix();
@@ -219,7 +222,8 @@ Matrix<ScalarOf<D>> performer(
   for (Index i = 0; i < F.rows(); ++i)
     F.row(i).array() -= F.row(i).maxCoeff();
   if (P.size() > 0) P.array() -= S(P.maxCoeff());
-  return linear_attention(exponential(F), exponential(P), V);
+  return linear_attention(detail::exponential(F), detail::exponential(P),
+                          V);
 }
 
 // choose orthogonal directions
@@ -243,6 +247,8 @@ Matrix<S> orthogonal_directions(Index m, Index d, std::uint64_t seed) {
   return W;
 }
 
+// recur by tokens and by chunks
+
 // say how a state forgets
 /// M_t = alpha_t M + beta_t psi_t (v_t - erase alpha_t M^T psi_t)^T.
 template <class S>
@@ -265,7 +271,7 @@ template <class S>
 Rule<S> delta(const Vector<S>& beta) {
   return {Vector<S>::Ones(beta.size()), beta, true};
 }
-
+namespace detail {
 // refuse sequences that do not fit
 /// Throws unless Phi, Psi are n x m, V is n x d_v, and so forth; returns
 /// the initial state.
@@ -285,8 +291,10 @@ Matrix<S> initial_state(const char* who, const Rows<S>& Phi,
           " and V ", shape(V));
   return M;
 }
+}  // namespace detail
 
 // update the state by a token
+namespace detail {
 /// One step of eq. recurrence, without the output.
 template <class S>
 void update_state(Matrix<S>& M, const RowVector<S>& psi,
@@ -304,6 +312,7 @@ struct Sequence {
   const Rows<S>&Phi, &Psi, &V;
   const Rule<S>& rule;
 };
+}  // namespace detail
 /// Outputs (n x d_v) and the state (m x d_v) that is left.
 template <class S>
 struct Recurrent {
@@ -318,17 +327,18 @@ Recurrent<ScalarOf<D>> recurrence(
     const Matrix<ScalarOf<D>>& start = {}) {
   using S = ScalarOf<D>;
   const Rows<S> phi(Phi);
-  Matrix<S> M = initial_state<S>("recurrence", phi, Psi, V, rule, start);
+  Matrix<S> M =
+      detail::initial_state<S>("recurrence", phi, Psi, V, rule, start);
   Matrix<S> O(V.rows(), V.cols());
   for (Index t = 0; t < V.rows(); ++t) {
-    update_state<S>(M, Psi.row(t), V.row(t), rule.alpha(t), rule.beta(t),
-                    rule.erase);
+    detail::update_state<S>(M, Psi.row(t), V.row(t), rule.alpha(t),
+                            rule.beta(t), rule.erase);
     O.row(t) = times(phi.row(t), M);
   }
   return {O, M};
 }
-
-// work through a chunk
+namespace detail {
+// open a chunk and leave it
 /// D_ts = alpha_{s+1} ... alpha_t for s <= t, else 0 (thm. chunks).
 template <class S>
 Matrix<S> decay_matrix(const Vector<S>& alpha) {
@@ -388,6 +398,9 @@ Matrix<S> chunk_state(const Chunk<S>& c, const Matrix<S>& M) {
   const Matrix<S> U = l.asDiagonal() * c.U;
   return M * c.g(last) + times(c.Psi.transpose(), U);
 }
+}  // namespace detail
+
+// work through a chunk
 /// recurrence(...) in chunks of the given length, by matrix products.
 /// Throws std::invalid_argument.
 template <class D>
@@ -398,13 +411,15 @@ Recurrent<ScalarOf<D>> chunked(
   using S = ScalarOf<D>;
   require(length > 0, "chunked: chunks of length ", length);
   const Rows<S> phi(Phi);
-  Matrix<S> M = initial_state<S>("chunked", phi, Psi, V, rule, start);
+  Matrix<S> M =
+      detail::initial_state<S>("chunked", phi, Psi, V, rule, start);
   Matrix<S> O(V.rows(), V.cols());
-  const Sequence<S> x{phi, Psi, V, rule};
+  const detail::Sequence<S> x{phi, Psi, V, rule};
   for (Index s = 0; s < V.rows(); s += length) {
-    const auto c = open_chunk(x, s, std::min(length, V.rows() - s), M);
-    O.middleRows(s, c.g.size()) = chunk_outputs(c, M);
-    M = chunk_state(c, M);
+    const auto c =
+        detail::open_chunk(x, s, std::min(length, V.rows() - s), M);
+    O.middleRows(s, c.g.size()) = detail::chunk_outputs(c, M);
+    M = detail::chunk_state(c, M);
   }
   return {O, M};
 }
@@ -457,6 +472,7 @@ struct RecurrentGradient {
   Vector<S> alpha, beta;
   Matrix<S> start;
 };
+namespace detail {
 /// Differentiates a chunk c that was opened with M at token s; dM is the
 /// cotangent of the state after it, on return of the state before it.
 template <class S>
@@ -518,6 +534,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
     d.alpha(s + t) = sum;
   }
 }
+}  // namespace detail
 
 // differentiate the recurrence
 /// The gradient of <dO, recurrence(...).O>, by chunks; beside the chunk
@@ -534,26 +551,27 @@ RecurrentGradient<ScalarOf<D>> recurrence_vjp(
           ", chunks of length ", length);
   const Rows<S> phi(Phi);
   const Index n = V.rows();
-  Matrix<S> M = initial_state<S>("recurrence_vjp", phi, Psi, V, rule, start);
-  const Sequence<S> x{phi, Psi, V, rule};
+  Matrix<S> M =
+      detail::initial_state<S>("recurrence_vjp", phi, Psi, V, rule, start);
+  const detail::Sequence<S> x{phi, Psi, V, rule};
   RecurrentGradient<S> d{Matrix<S>(phi), Matrix<S>(Psi), Matrix<S>(V),
                          rule.alpha, rule.beta,
                          Matrix<S>::Zero(M.rows(), M.cols())};
 
   // sweep forward and back
   const auto open = [&](Index s, const Matrix<S>& head) {
-    return open_chunk(x, s, std::min(length, n - s), head);
+    return detail::open_chunk(x, s, std::min(length, n - s), head);
   };
   std::vector<Matrix<S>> heads;
   for (Index s = 0; s < n; s += length) {
     heads.push_back(std::move(M));
-    M = chunk_state(open(s, heads.back()), heads.back());
+    M = detail::chunk_state(open(s, heads.back()), heads.back());
   }
   for (; !heads.empty(); heads.pop_back()) {
     const Index s = Index(heads.size() - 1) * length;
     const auto c = open(s, heads.back());
-    chunk_vjp<S>(c, rule.erase, s, heads.back(),
-                 dO.middleRows(s, c.g.size()), d.start, d);
+    detail::chunk_vjp<S>(c, rule.erase, s, heads.back(),
+                         dO.middleRows(s, c.g.size()), d.start, d);
   }
   return d;
 }

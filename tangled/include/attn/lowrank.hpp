@@ -17,6 +17,7 @@ struct Decomposition {
   Vector<S> sigma;  // decreasing
   Matrix<S> V;
 };
+namespace detail {
 /// Rotates columns p and q of B by the angle that makes them orthogonal,
 /// and those of V; false if they were, to working precision.
 template <class S>
@@ -36,6 +37,7 @@ bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
   }
   return true;
 }
+}  // namespace detail
 /// Singular value decomposition of A, n x m with n >= m, by rotations.
 /// Throws std::invalid_argument.
 template <class D>
@@ -49,7 +51,7 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   for (int sweep = 0, turned = 1; turned && sweep < 60; ++sweep) {
     turned = 0;
     for (Index q = 1; q < m; ++q)
-      for (Index p = 0; p < q; ++p) turned += rotate(B, V, p, q);
+      for (Index p = 0; p < q; ++p) turned += detail::rotate(B, V, p, q);
   }
 
   // sort the columns by length
@@ -121,7 +123,7 @@ template <class D>
 Matrix<ScalarOf<D>> gaussian_kernel(
     const Expr<D>& X, const Rows<ScalarOf<D>>& Y) {
   using S = ScalarOf<D>;
-  return exponential(
+  return detail::exponential(
       gaussian_scores(X, Y, Metric<S>::identity(X.cols())));
 }
 
@@ -187,7 +189,7 @@ Matrix<ScalarOf<D>> nystroem_attention(
   const auto map = nystroem(L);
   Vector<S> prior = key_prior(y, Metric<S>::identity(y.cols()));
   if (prior.size() > 0) prior.array() -= S(prior.maxCoeff());
-  const Vector<S> pi = exponential(prior);
+  const Vector<S> pi = detail::exponential(prior);
   const Matrix<S> Psi = pi.asDiagonal() * map.features(y);
   return linear_attention(map.features(kernel_coordinates(Q)), Psi, V);
 }

@@ -112,6 +112,8 @@ struct VariantRules {
     return (key0 + j) - (query0 + i);
   }
 };
+namespace detail {
+// prepare scores and weights of a variant
 
 // pick and add up by offset
 /// Row of a table of 2 reach + 1 that belongs to offset t, clipped.
@@ -254,16 +256,7 @@ Matrix<S> sum_allowed(const Matrix<S>& W, const Matrix<S>& V,
   return O;
 }
 
-// run a variant forward
-/// Modified attention: O n_q x d_v, log Z n_q; X n_q x n_k; weights
-/// n_q x (n_k + 1), the sink's in the last column (0 without a sink);
-/// D the weights after dropout, n_q x n_k.
-template <class S>
-struct VariantForward {
-  Matrix<S> O, X, A, D;
-  Vector<S> logZ;
-};
-
+// weigh keys, refuse rows, drop weights
 /// Weights and log Z of scores with the sink as a last column.
 template <class S>
 Weights<S> weigh_with_sink(const Matrix<S>& scores, const Matrix<S>& sink) {
@@ -274,7 +267,6 @@ Weights<S> weigh_with_sink(const Matrix<S>& scores, const Matrix<S>& sink) {
                       : S(-std::numeric_limits<double>::infinity()));
   return weigh(E);
 }
-
 /// Refuses a row whose Z is zero, if the rules do; first is row 0's name.
 template <class S>
 void require_keys(const char* who, const VariantRules& r,
@@ -294,24 +286,46 @@ Matrix<S> dropped(Matrix<S> A, const VariantRules& r, const Block& b) {
                     ? S(A(i, j) / S(1 - r.dropout.p)) : S(0);
   return A;
 }
+
+// differentiate the cap
+/// s / cosh(X/c)^2, the cotangent before the cap from that after it.
+template <class S>
+S uncapped(const S& s, const S& X, double c) {
+  using std::cosh;
+  const S y = cosh(S(X / S(c)));
+  return s / y / y;
+}
+}  // namespace detail
+
+// run a variant forward
+/// Modified attention: O n_q x d_v, log Z n_q; X n_q x n_k; weights
+/// n_q x (n_k + 1), the sink's in the last column (0 without a sink);
+/// D the weights after dropout, n_q x n_k.
+template <class S>
+struct VariantForward {
+  Matrix<S> O, X, A, D;
+  Vector<S> logZ;
+};
 /// Modified attention (def. modified).  Throws std::invalid_argument for
 /// shapes that do not fit, std::domain_error for p or a cap out of range
 /// and, if the rules say so, for an empty row.
 template <class S>
 VariantForward<S> variant_forward(const VariantParts<S>& x,
                                   const VariantRules& r) {
-  require_variant("variant_forward", x, r);
+  detail::require_variant("variant_forward", x, r);
   const Block all = r.mask.whole();
   VariantForward<S> f;
-  f.X = raw_scores(x, r, all);
-  const Matrix<S> scores = modified(f.X, x, r, all, Cover::some);
-  auto [A, logZ] = weigh_with_sink(scores, x.sink);
+  f.X = detail::raw_scores(x, r, all);
+  const Matrix<S> scores =
+      detail::modified(f.X, x, r, all, Cover::some);
+  auto [A, logZ] = detail::weigh_with_sink(scores, x.sink);
   f.A = std::move(A), f.logZ = std::move(logZ);
-  require_keys("variant_forward", r, f.logZ, 0);
-  f.D = dropped<S>(f.A.leftCols(r.mask.n_k), r, all);
-  f.O = sum_allowed(f.D, x.V, r.mask);
+  detail::require_keys("variant_forward", r, f.logZ, 0);
+  f.D = detail::dropped<S>(f.A.leftCols(r.mask.n_k), r, all);
+  f.O = detail::sum_allowed(f.D, x.V, r.mask);
   if (x.rel_values.size() > 0)
-    f.O += Matrix<S>(scatter(f.D, r, x.rel_values.rows()) * x.rel_values);
+    f.O += Matrix<S>(detail::scatter(f.D, r, x.rel_values.rows()) *
+                     x.rel_values);
   return f;
 }
 
@@ -329,7 +343,7 @@ struct TiledVariant {
 template <class S>
 TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
                                  const VariantRules& r, Index tile) {
-  require_variant("variant_in_tiles", x, r);
+  detail::require_variant("variant_in_tiles", x, r);
   require(tile >= 1, "variant_in_tiles: tile ", tile);
   const Index n = r.mask.n_q, m = r.mask.n_k;
   TiledVariant<S> t{Matrix<S>::Zero(n, x.V.cols()), Vector<S>(n)};
@@ -342,16 +356,16 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
         h, m, S(-std::numeric_limits<double>::infinity()));
     each_tile(r.mask, rows, tile, [&](const Block& b, Cover c) {
       s.middleCols(b.j0, b.j1 - b.j0) =
-          modified(raw_scores(x, r, b), x, r, b, c);
+          detail::modified(detail::raw_scores(x, r, b), x, r, b, c);
       t.pairs += b.pairs();
     });
-    const Weights<S> row = weigh_with_sink(s, x.sink);
+    const Weights<S> row = detail::weigh_with_sink(s, x.sink);
     t.logZ.segment(i, h) = row.logZ;
-    require_keys("variant_in_tiles", r, row.logZ, i);
+    detail::require_keys("variant_in_tiles", r, row.logZ, i);
     each_tile(r.mask, rows, tile, [&](const Block& b, Cover) {
       const Index w = b.j1 - b.j0;
-      const Matrix<S> D = dropped<S>(row.A.middleCols(b.j0, w), r, b);
-      t.O.middleRows(i, h) += sum_allowed<S>(
+      const Matrix<S> D = detail::dropped<S>(row.A.middleCols(b.j0, w), r, b);
+      t.O.middleRows(i, h) += detail::sum_allowed<S>(
           D, x.V.middleRows(b.j0, w), part(r.mask, b));
 
       // add a tile's relative values
@@ -359,20 +373,12 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
         VariantRules here = r;
         here.query0 += b.i0, here.key0 += b.j0;
         t.O.middleRows(i, h) +=
-            Matrix<S>(scatter(D, here, x.rel_values.rows()) * x.rel_values);
+            Matrix<S>(detail::scatter(D, here, x.rel_values.rows()) *
+                      x.rel_values);
       }
     });
   }
   return t;
-}
-
-// differentiate the cap
-/// s / cosh(X/c)^2, the cotangent before the cap from that after it.
-template <class S>
-S uncapped(const S& s, const S& X, double c) {
-  using std::cosh;
-  const S y = cosh(S(X / S(c)));
-  return s / y / y;
 }
 
 // pull back through a variant
@@ -389,7 +395,7 @@ VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
           " entries but O is ", shape(f.O));
 
   // refuse a foreign forward pass
-  require_variant("variant_vjp", x, r);
+  detail::require_variant("variant_vjp", x, r);
   require(f.X.rows() == r.mask.n_q && f.X.cols() == r.mask.n_k &&
               f.O.rows() == r.mask.n_q && f.O.cols() == x.V.cols(),
           "variant_vjp: the forward pass has scores ", shape(f.X), " and O ",
@@ -405,41 +411,44 @@ VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
   dA.leftCols(m) = dO * x.V.transpose();
   if (x.rel_values.size() > 0) {
     Matrix<S> extra = Matrix<S>::Zero(n, m);
-    gather<S>(dO * x.rel_values.transpose(), r, r.mask.whole(), extra);
+    detail::gather<S>(dO * x.rel_values.transpose(), r, r.mask.whole(),
+                      extra);
     dA.leftCols(m) += extra;
-    g.rel_values = scatter(f.D, r, x.rel_values.rows()).transpose() * dO;
+    g.rel_values =
+        detail::scatter(f.D, r, x.rel_values.rows()).transpose() * dO;
   }
-  g.V = sum_allowed<S>(f.D.transpose(), dO, transposed(r.mask));
-  dA.leftCols(m) = dropped<S>(dA.leftCols(m), r, r.mask.whole());
+  g.V = detail::sum_allowed<S>(f.D.transpose(), dO, transposed(r.mask));
+  dA.leftCols(m) = detail::dropped<S>(dA.leftCols(m), r, r.mask.whole());
   Matrix<S> dS = fisher_lower(f.A, dA);
   if (dlogZ.size() > 0) dS += dlogZ.asDiagonal() * f.A;
   if (x.sink.size() > 0) g.sink(0, 0) = dS.col(m).sum();
 
   // pull back to the tables of a variant
   Matrix<S> dX = Matrix<S>::Zero(n, m);
-  const S scale = scale_of(x);
+  const S scale = detail::scale_of(x);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
       if (!r.mask.allows(i, j)) continue;
       const Index t = r.offset(i, j);
       const S& s = dS(i, j);
-      if (x.bias.size() > 0) bias_at(g.bias, i, j) += s;
+      if (x.bias.size() > 0) detail::bias_at(g.bias, i, j) += s;
       if (x.table.size() > 0) g.table(0, r.buckets(t)) += s;
       if (x.slope.size() > 0) g.slope(0, 0) -= s * S(double(std::abs(t)));
-      dX(i, j) = r.softcap ? uncapped(s, f.X(i, j), *r.softcap) : s;
+      dX(i, j) =
+          r.softcap ? detail::uncapped(s, f.X(i, j), *r.softcap) : s;
       if (x.scale.size() > 0) g.scale(0, 0) += dX(i, j) * f.X(i, j) / scale;
     }
   dX *= scale;
 
   // pull back to the vectors of a variant
-  const Matrix<S> dQu = sum_allowed(dX, x.K, r.mask);
+  const Matrix<S> dQu = detail::sum_allowed(dX, x.K, r.mask);
   g.Q = dQu;
-  g.K = sum_allowed<S>(dX.transpose(), displaced(x.Q, x.u),
-                       transposed(r.mask));
+  g.K = detail::sum_allowed<S>(
+      dX.transpose(), detail::displaced(x.Q, x.u), transposed(r.mask));
   if (x.u.size() > 0) g.u = dQu.colwise().sum();
   if (x.rel_keys.size() > 0) {
-    const Matrix<S> dP = scatter(dX, r, x.rel_keys.rows());
-    g.rel_keys = dP.transpose() * displaced(x.Q, x.w);
+    const Matrix<S> dP = detail::scatter(dX, r, x.rel_keys.rows());
+    g.rel_keys = dP.transpose() * detail::displaced(x.Q, x.w);
     const Matrix<S> dQw = dP * x.rel_keys;
     g.Q += dQw;
     if (x.w.size() > 0) g.w = dQw.colwise().sum();

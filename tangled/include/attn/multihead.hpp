@@ -132,7 +132,7 @@ MultiHead<S> xavier(const HeadShape& shape, std::uint64_t seed) {
   if (s.bias) set_biases(m);
   return m;
 }
-
+namespace detail {
 // refuse weights that contradict each other
 /// Throws std::invalid_argument, in the name of f, unless the weights' own
 /// shapes fit each other.
@@ -156,6 +156,7 @@ void require_weights(const char* f, const MultiHead<S>& m) {
               fits(m.b_O, m.W_O),
           f, ": a bias is not as long as its matrix has columns");
 }
+}  // namespace detail
 
 // the forward pass of all heads
 
@@ -203,6 +204,20 @@ auto stacked(T& x) {
   return Eigen::Map<M>(x.values.data(), rows, x.dim.back());
 }
 
+// forbid and favour pairs of positions
+/// Zero where key j is not after query i, the last of each aligned;
+/// minus infinity elsewhere.  n_q x n_k.
+/// Throws std::invalid_argument.
+template <class S>
+Matrix<S> causal_bias(Index n_q, Index n_k) {
+  require(n_q >= 0 && n_k >= 0, "causal_bias: extents ", n_q, "x", n_k);
+  Matrix<S> B = Matrix<S>::Zero(n_q, n_k);
+  for (Index i = 0; i < n_q; ++i)
+    for (Index j = std::max(Index(0), i + n_k - n_q + 1); j < n_k; ++j)
+      B(i, j) = S(-std::numeric_limits<double>::infinity());
+  return B;
+}
+namespace detail {
 // refuse inputs that do not fit the weights
 /// Throws std::invalid_argument, in the name of f, unless X (n_q x D), the
 /// context C and the bias fit the weights.
@@ -221,20 +236,7 @@ void require_multihead(const char* f, const MultiHead<S>& m,
           C.rows());
 }
 
-// forbid and favour pairs of positions
-/// Zero where key j is not after query i, the last of each aligned;
-/// minus infinity elsewhere.  n_q x n_k.
-/// Throws std::invalid_argument.
-template <class S>
-Matrix<S> causal_bias(Index n_q, Index n_k) {
-  require(n_q >= 0 && n_k >= 0, "causal_bias: extents ", n_q, "x", n_k);
-  Matrix<S> B = Matrix<S>::Zero(n_q, n_k);
-  for (Index i = 0; i < n_q; ++i)
-    for (Index j = std::max(Index(0), i + n_k - n_q + 1); j < n_k; ++j)
-      B(i, j) = S(-std::numeric_limits<double>::infinity());
-  return B;
-}
-
+// add a bias to the scores of all heads
 /// Adds B to the scores of every head; what B forbids becomes forbidden.
 template <class S>
 void add_bias(Tensor<S, up, up, up, up>& scores, const Matrix<S>& B) {
@@ -246,6 +248,7 @@ void add_bias(Tensor<S, up, up, up, up>& scores, const Matrix<S>& B) {
       rows(k, j) = is_forbidden(b) ? b : S(rows(k, j) + b);
     }
 }
+}  // namespace detail
 
 // keep what the forward pass computed
 /// All that multi-head attention computes on its way, by name.  Shapes:
@@ -270,7 +273,7 @@ template <class S>
 HeadTrace<S> multihead_forward(
     const MultiHead<S>& m, const Input<S>& X, const Input<S>& C,
     const std::type_identity_t<Matrix<S>>& bias = {}) {
-  require_multihead("multihead_forward", m, X, C, bias);
+  detail::require_multihead("multihead_forward", m, X, C, bias);
   using std::sqrt;
   const Index n = X.rows(), G = m.kv_heads, R = m.group();
   const S metric = S(1) / S(sqrt(S(double(m.d_k()))));
@@ -284,7 +287,7 @@ HeadTrace<S> multihead_forward(
 
   // score, weigh and mix per head
   t.scores = eq<R"(S^{(sr)ij} = Q^{i(sr)}{}_a K^{j(s)a})">(t.Q, t.K);
-  add_bias(t.scores, bias);
+  detail::add_bias(t.scores, bias);
   t.A = Tensor<S, up, up, up, dn>(G, R, n, C.rows());
   stacked(t.A) = gibbs(stacked(t.scores));
   t.O = regroup<up, up>(
@@ -325,7 +328,7 @@ std::vector<Matrix<S>> multihead_batch(const MultiHead<S>& m,
 /// Throws std::invalid_argument unless 0 <= h < heads.
 template <class S>
 Matrix<S> implicit_form(const MultiHead<S>& m, Index h) {
-  require_weights("implicit_form", m);
+  detail::require_weights("implicit_form", m);
   require(0 <= h && h < m.heads, "implicit_form: no head ", h, " of ",
           m.heads);
   using std::sqrt;
@@ -347,6 +350,7 @@ M zeros_like(M m) {
   for_each_weight([](auto, auto& w) { w.setZero(); }, m);
   return m;
 }
+namespace detail {
 /// Throws std::invalid_argument, in the name of f, unless the trace t
 /// belongs to these inputs and dY has the shape of the output.
 template <class S>
@@ -357,16 +361,17 @@ void require_cotangent(const char* f, const MultiHead<S>& m,
   require(t.A.dim == std::array<Index, 4>{m.kv_heads, m.group(), X.rows(),
                                           C.rows()},
           f, ": the trace has weights ", shape(t.A), ", not of this input");
-  using Extents = std::array<Index, 3>;
+  using Sizes = std::array<Index, 3>;
   require(t.Q.dim[3] == m.d_k() && t.Q.values.size() ==
                                        X.rows() * m.W_Q.cols() &&
-              t.K.dim == Extents{C.rows(), m.kv_heads, m.d_k()} &&
-              t.V.dim == Extents{C.rows(), m.kv_heads, m.d_v()},
+              t.K.dim == Sizes{C.rows(), m.kv_heads, m.d_k()} &&
+              t.V.dim == Sizes{C.rows(), m.kv_heads, m.d_v()},
           f, ": the trace has keys ", shape(t.K), " and values ",
           shape(t.V), ", not of this module");
   require(dY.rows() == X.rows() && dY.cols() == m.W_O.cols(), f,
           ": dY is ", shape(dY), " but Y is ", shape(t.Y));
 }
+}  // namespace detail
 
 // pull a cotangent back through a projection
 /// Cotangents of the three inputs of project; that of b is empty if b is.
@@ -411,7 +416,7 @@ template <class S>
 HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
                               const Input<S>& C, const HeadTrace<S>& t,
                               const Input<S>& dY) {
-  require_cotangent("multihead_vjp", m, X, C, t, dY);
+  detail::require_cotangent("multihead_vjp", m, X, C, t, dY);
   const Index n = X.rows(), G = m.kv_heads, R = m.group();
   HeadGradient<S> grad;
   auto output = project_vjp<S>(t.O.mat(), m.W_O, m.b_O, Tensor<S, dn, dn>(dY));
@@ -481,7 +486,7 @@ std::pair<MultiHead<S>, std::vector<Matrix<S>>> multihead_batch_vjp(
   }
   return sum;
 }
-
+namespace detail {
 // differentiate multi-head attention automatically
 /// Gradient of <dY, Y> by reverse-mode autodiff, forward pass included.
 template <class T>
@@ -503,6 +508,7 @@ HeadGradient<T> autodiff_gradient(const MultiHead<T>& m, const Matrix<T>& X,
                m.b_O);
   return g;
 }
+}  // namespace detail
 
 // verify gradients on the user's own module
 /// One row of a report: the largest difference between the gradient that
@@ -523,7 +529,7 @@ std::vector<GradientError> verify_multihead(
   const auto trace = multihead_forward(m, X, C, bias);
   const Matrix<S> dY = gaussian<S>(trace.Y.rows(), trace.Y.cols(), seed);
   auto ours = multihead_vjp(m, X, C, trace, dY);
-  const auto truth = autodiff_gradient(
+  const auto truth = detail::autodiff_gradient(
       lifted<quad>(m), lift<quad>(X), lift<quad>(C), lift<quad>(bias),
       lift<quad>(dY));
 

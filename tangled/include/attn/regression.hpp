@@ -81,6 +81,7 @@ Matrix<ScalarOf<D>> leave_one_out(
 }
 
 // fit a weighted line
+namespace detail {
 /// Value at q of the weighted line through (K, V), weights a (sum 1).
 /// Throws std::domain_error.
 template <class S>
@@ -102,6 +103,7 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
   const Matrix<S> step = q - k;
   return o + solve_rows(cholesky(G), step) * C;
 }
+}  // namespace detail
 /// Local linear attention: weights A (n_q x n_k, rows sum to 1 or are
 /// empty), Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v (eq.
 /// local-linear).  Throws std::invalid_argument on shapes,
@@ -120,7 +122,8 @@ Matrix<ScalarOf<D>> local_linear(
   Matrix<S> O = Matrix<S>::Zero(Q.rows(), V.cols());
   for (Index i = 0; i < Q.rows(); ++i) {
     const RowVector<S> a = A.row(i), q = Q.row(i);
-    if (!(a.sum() == S(0))) O.row(i) = line_at<S>(q, a, K, V, ridge, i);
+    if (!(a.sum() == S(0)))
+      O.row(i) = detail::line_at<S>(q, a, K, V, ridge, i);
   }
   return O;
 }

@@ -21,7 +21,7 @@
 #include "attn/shards.hpp"
 
 namespace attn {
-// let blocks travel round the ring
+// say what a ring is
 /// What a rank has sent, and the seconds it has waited for messages.
 struct Traffic {
   long messages = 0, bytes = 0;
@@ -36,7 +36,10 @@ struct Ring {
   int rank() const { int r; MPI_Comm_rank(comm, &r); return r; }
   int size() const { int p; MPI_Comm_size(comm, &p); return p; }
 };
+namespace detail {
+// check arguments, send blocks, meet them
 
+// let blocks travel round the ring
 /// A block of rows on its way round the ring, and room for the next.
 template <class T>
 struct Convoy {
@@ -425,31 +428,6 @@ HeadsOutput<T> finish_rows(RowStates<T> x) {
   return {std::move(x.o), std::move(x.m)};
 }
 
-// attend around the ring
-/// Exact attention of sequences spread over the ranks of a ring: this
-/// rank's rows of Q, H d_k wide, K, H_k d_k, and V, H_k d_v, give those of
-/// O, n x H d_v, and logZ, H x n.  Collective.  Extra memory O(n / p).
-/// Throws std::invalid_argument or std::domain_error, the same on all
-/// ranks, before anything is computed (thm. ring-rounding).
-template <class T>
-HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
-                              const Matrix<T>& K, const Matrix<T>& V,
-                              const FlashHeads<T>& many = {}) {
-  check_ring<T>("ring_attention", ring, Q, K, V, many, [] {});
-  const int p = ring.size(), rank = ring.rank();
-  Convoy<T> kv{ring, 0, side_by_side<T>(K, V), {}};
-  RowStates<T> x(Q.rows(), V.cols() / many.kv_heads * many.heads,
-                 many.heads);
-  start_with_sinks(ring, many, x);
-  for (int t = 0; t < p; ++t) {
-    const int from = (rank - t + p) % p;
-    if (t + 1 < p) kv.depart(ring.keys.rows((from + p - 1) % p));
-    meet_block(ring, from, Q, many, kv, x);
-    if (t + 1 < p) kv.arrive();
-  }
-  return finish_rows(std::move(x));
-}
-
 // keep dominant keys until the end
 /// For each row of each head: its dominant key, if any, where that lives,
 /// and the sum of the cotangents of all others (prop. second-lap).
@@ -554,6 +532,32 @@ void BackRank<T>::settle(Index h, Index i) {
   stars.dX[at] = (dL - dsink - stars.rest[at]) * stars.slope[at];
   g.Q.row(i).segment(h * d_k, d_k) += stars.dX[at] * stars.K.row(at);
 }
+}  // namespace detail
+
+// attend around the ring
+/// Exact attention of sequences spread over the ranks of a ring: this
+/// rank's rows of Q, H d_k wide, K, H_k d_k, and V, H_k d_v, give those of
+/// O, n x H d_v, and logZ, H x n.  Collective.  Extra memory O(n / p).
+/// Throws std::invalid_argument or std::domain_error, the same on all
+/// ranks, before anything is computed (thm. ring-rounding).
+template <class T>
+HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
+                              const Matrix<T>& K, const Matrix<T>& V,
+                              const FlashHeads<T>& many = {}) {
+  detail::check_ring<T>("ring_attention", ring, Q, K, V, many, [] {});
+  const int p = ring.size(), rank = ring.rank();
+  detail::Convoy<T> kv{ring, 0, detail::side_by_side<T>(K, V), {}};
+  const Index width = V.cols() / many.kv_heads * many.heads;
+  detail::RowStates<T> x(Q.rows(), width, many.heads);
+  detail::start_with_sinks(ring, many, x);
+  for (int t = 0; t < p; ++t) {
+    const int from = (rank - t + p) % p;
+    if (t + 1 < p) kv.depart(ring.keys.rows((from + p - 1) % p));
+    detail::meet_block(ring, from, Q, many, kv, x);
+    if (t + 1 < p) kv.arrive();
+  }
+  return detail::finish_rows(std::move(x));
+}
 
 // take the ring back
 /// Gradient of <dO, O> + <dlogZ, logZ>, summed over all ranks, for y =
@@ -565,7 +569,7 @@ HeadsGradient<T> ring_attention_vjp(
     const Ring& ring, const Matrix<T>& Q, const Matrix<T>& K,
     const Matrix<T>& V, HeadsOutput<T> y, const Matrix<T>& dO,
     const FlashHeads<T>& many = {}, const Matrix<T>& dlogZ = {}) {
-  check_ring<T>("ring_attention_vjp", ring, Q, K, V, many, [&] {
+  detail::check_ring<T>("ring_attention_vjp", ring, Q, K, V, many, [&] {
     // check the cotangents of a rank
     const Index H = many.heads, width = V.cols() / many.kv_heads * H;
     require(dO.rows() == Q.rows() && dO.cols() == width,
@@ -588,11 +592,13 @@ HeadsGradient<T> ring_attention_vjp(
   const T scale = many.rule.scale.value_or(T(1) / std::sqrt(T(d_k)));
   HeadsGradient<T> g{Matrix<T>::Zero(Q.rows(), Q.cols()), {}, {},
                      std::vector<T>(std::size_t(H), T(0))};
-  Convoy<T> kv{ring, 0, side_by_side<T>(K, V), {}}, sums{ring, 1, {}, {}};
-  BackRank<T> back{ring, many, Q, dO, dlogZ, y, g, kv, sums,
-                   Stars<T>(H * Q.rows(), d_k),
-                   BackwardWork<T>(d_k, V.cols() / many.kv_heads,
-                                   many.rule.key_block)};
+  detail::Convoy<T> kv{ring, 0, detail::side_by_side<T>(K, V), {}};
+  detail::Convoy<T> sums{ring, 1, {}, {}};
+  detail::BackRank<T> back{
+      ring, many, Q, dO, dlogZ, y, g, kv, sums,
+      detail::Stars<T>(H * Q.rows(), d_k),
+      detail::BackwardWork<T>(d_k, V.cols() / many.kv_heads,
+                              many.rule.key_block)};
 
   // go round with keys, values and sums
   Matrix<T> found;
@@ -632,8 +638,8 @@ HeadsGradient<T> ring_attention_vjp(
     sums.depart(ring.keys.rows((from + p - 1) % p));
     sums.arrive();
   }
-  MPI_Allreduce(MPI_IN_PLACE, g.sinks.data(), int(H), mpi_type<T>(), MPI_SUM,
-                ring.comm);
+  MPI_Allreduce(MPI_IN_PLACE, g.sinks.data(), int(H), detail::mpi_type<T>(),
+                MPI_SUM, ring.comm);
   g.Q *= scale;
   g.K = scale * sums.here.leftCols(K.cols());
   g.V = sums.here.rightCols(V.cols());
@@ -641,6 +647,7 @@ HeadsGradient<T> ring_attention_vjp(
 }
 
 // turn heads and decode across ranks
+namespace detail {
 /// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
 /// arrives lies in the order of ranks.  Collective.
 template <class T>
@@ -727,6 +734,7 @@ void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
       ring.traffic->bytes += sent[std::size_t(r)] * long(sizeof(T));
     }
 }
+}  // namespace detail
 
 // attend with heads spread over ranks
 /// Exact attention, shaped like ring_attention's, of which each rank
@@ -736,7 +744,7 @@ template <class T>
 Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
                         const Matrix<T>& K, const Matrix<T>& V,
                         const FlashHeads<T>& many = {}) {
-  check_ring<T>("head_parallel", ring, Q, K, V, many, [&] {
+  detail::check_ring<T>("head_parallel", ring, Q, K, V, many, [&] {
     // check what an exchange can carry
     for (const Shards* x : {&ring.queries, &ring.keys}) {
       Index next = 0;
@@ -750,7 +758,7 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
     // check that counts fit an integer
     const Shards share = contiguous(many.kv_heads, ring.size());
     const Index most = std::max(ring.queries.total(), ring.keys.total());
-    const Index width = widest(many, Q.cols(), K.cols(), V.cols());
+    const Index width = detail::widest(many, Q.cols(), K.cols(), V.cols());
     const Index numbers = std::max(
         std::max(Q.rows(), K.rows()) * width,
         most * (width * share.rows(ring.rank()) / many.kv_heads));
@@ -768,6 +776,7 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
     mine.push_back(share.rows(r));
     n_q.push_back(ring.queries.rows(r)), n_k.push_back(ring.keys.rows(r));
   }
+  using detail::rows_to_columns, detail::widths_of;
   const Matrix<T> q = rows_to_columns(ring, Q, widths_of(mine, s * d_k), n_q);
   const Matrix<T> k = rows_to_columns(ring, K, widths_of(mine, d_k), n_k);
   const Matrix<T> v = rows_to_columns(ring, V, widths_of(mine, d_v), n_k);
@@ -776,10 +785,11 @@ Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
     O.middleCols(h * d_v, d_v) = flash(q.middleCols(h * d_k, d_k),
         k.middleCols(h / s * d_k, d_k), v.middleCols(h / s * d_v, d_v),
         many.rule_of(first + h)).O;
-  return columns_to_rows(ring, O, widths_of(mine, s * d_v), n_q);
+  return detail::columns_to_rows(ring, O, widths_of(mine, s * d_v), n_q);
 }
 
 // merge states as a reduction of MPI
+namespace detail {
 /// The operation of eq. merge on states (m, l, o), d_v + 2 numbers each.
 template <class T>
 void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
@@ -797,6 +807,7 @@ void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
     to[0] = y.m, to[1] = y.l, o = y.o;
   }
 }
+}  // namespace detail
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective;
 /// states and their values must be equally many on all ranks.
 template <class T>
@@ -812,9 +823,9 @@ void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
   }
   MPI_Datatype state;
   MPI_Op op;
-  MPI_Type_contiguous(int(d + 2), mpi_type<T>(), &state);
+  MPI_Type_contiguous(int(d + 2), detail::mpi_type<T>(), &state);
   MPI_Type_commit(&state);
-  MPI_Op_create(merge_states<T>, 1, &op);
+  MPI_Op_create(detail::merge_states<T>, 1, &op);
   MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state, op, comm);
   MPI_Op_free(&op);
   MPI_Type_free(&state);
@@ -833,12 +844,13 @@ std::vector<Online<T>> tree_decode(MPI_Comm comm, const RowVector<T>& q,
                                    Index H = 1, Index H_k = 1,
                                    std::optional<T> scale = {}) {
   // agree about a query and its cache
-  agree(comm, "tree_decode",
-        {{"size of a number", double(sizeof(T))},
-         {"width of q", double(q.size())}, {"width of V", double(V.cols())},
-         {"heads of queries", double(H)}, {"heads of keys", double(H_k)},
-         {"scale", or_infinite(scale)}}, [&] {
-    check_heads("tree_decode", FlashHeads<T>{H, H_k}, q, K, V);
+  detail::agree(
+      comm, "tree_decode",
+      {{"size of a number", double(sizeof(T))},
+       {"width of q", double(q.size())}, {"width of V", double(V.cols())},
+       {"heads of queries", double(H)}, {"heads of keys", double(H_k)},
+       {"scale", detail::or_infinite(scale)}}, [&] {
+    detail::check_heads("tree_decode", FlashHeads<T>{H, H_k}, q, K, V);
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
             shape(V));
     require(scale || q.size() > 0, "tree_decode: d_k = 0 needs a scale");
@@ -847,8 +859,9 @@ std::vector<Online<T>> tree_decode(MPI_Comm comm, const RowVector<T>& q,
   std::vector<Online<T>> states;
   for (Index h = 0; h < H; ++h) {
     const Index g = h / (H / H_k);
-    const Page<T> page{columns_of(view_in<T>(K), g * d_k, d_k),
-                       columns_of(view_in<T>(V), g * d_v, d_v)};
+    const Page<T> page{
+        detail::columns_of(view_in<T>(K), g * d_k, d_k),
+        detail::columns_of(view_in<T>(V), g * d_v, d_v)};
     states.push_back(decode<T>(q.segment(h * d_k, d_k), {&page, 1}, scale));
   }
   reduce_states(comm, states);

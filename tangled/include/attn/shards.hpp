@@ -79,8 +79,8 @@ inline Shards striped(Index n, int p) {
     shards.of.push_back({{r, std::max<Index>(0, (n - r + p - 1) / p), p}});
   return shards;
 }
-
-// restrict a rule to a pair of pieces
+namespace detail {
+// restrict a window to a pair of pieces
 /// a / b rounded down, for b > 0.
 inline Index floor_div(Index a, Index b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
@@ -105,6 +105,9 @@ void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
   if (r.left) r.left = r.right ? high - low : 0;
   if (r.right) r.right = 0;
 }
+}  // namespace detail
+
+// restrict a rule to a pair of pieces
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
 /// (prop. windows); its mask is written to `keep`.  Throws
 /// std::invalid_argument for a bias, a slope between stripes, unequal steps.
@@ -119,12 +122,12 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
   FlashRule<T> r = rule;
   if (!r.offset) r.offset = rule.keys.value_or(n_k) -
                             rule.queries.value_or(n_q);
-  r.queries = rows_in_use(q, rule.queries);
-  r.keys = rows_in_use(k, rule.keys);
+  r.queries = detail::rows_in_use(q, rule.queries);
+  r.keys = detail::rows_in_use(k, rule.keys);
   const Index far = n_q + n_k + std::abs(*r.offset);
   if (r.left) r.left = std::min(*r.left, far);
   if (r.right) r.right = std::min(*r.right, far);
-  restrict_window(r, q, k);
+  detail::restrict_window(r, q, k);
   r.sink.reset();
   if (rule.keep)
 

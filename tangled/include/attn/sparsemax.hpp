@@ -8,6 +8,7 @@
 #include "attn/thermodynamics.hpp"
 
 namespace attn {
+namespace detail {
 // find the threshold by Newton
 /// tau with sum_j [z_j - tau]_+^q = 1, for z <= 0 with maximum 0, q >= 1;
 /// -inf entries count for nothing (prop. entmax-newton).
@@ -29,6 +30,7 @@ S entmax_threshold(std::span<const S> z, const S& q) {
   }
   return tau;
 }
+}  // namespace detail
 
 // compute sparse weights
 /// Weights of thm. entmax, n_q x n_k; alpha = 1 is gibbs.  Throws
@@ -60,7 +62,7 @@ Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
       if (zj != zj) taint = zj;
     }
     if (is_forbidden(m) && taint == taint) continue;
-    const S tau = taint == taint ? entmax_threshold<S>(z, q) : taint;
+    const S tau = taint == taint ? detail::entmax_threshold<S>(z, q) : taint;
     for (Index j = 0; j < p.cols(); ++j) {
       const S& zj = z[std::size_t(j)];
       p(i, j) = taint != taint ? taint : tau < zj ? S(pow(S(zj - tau), q)) : S(0);

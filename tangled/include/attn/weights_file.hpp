@@ -15,6 +15,7 @@
 #include "attn/multihead.hpp"
 
 namespace attn {
+namespace detail {
 // hash bytes by the FNV-1a rule
 /// 64-bit FNV-1a hash of a text.
 inline std::uint64_t fnv1a(std::string_view text) {
@@ -42,6 +43,7 @@ inline void require_checksum(std::string_view text, const std::string& name) {
   require(text.substr(at + 9, 16) == hex16(fnv1a(text.substr(0, at))),
           "load_weights: ", name, ": checksum does not match; damaged");
 }
+}  // namespace detail
 
 // write weights as text
 /// The weights as text, in the format of sec. multihead-file.
@@ -49,7 +51,7 @@ inline void require_checksum(std::string_view text, const std::string& name) {
 template <std::floating_point S>
 std::string weights_text(const MultiHead<S>& m) {
   static_assert(sizeof(S) <= 8, "a weights file holds float or double");
-  require_weights("save_weights", m);
+  detail::require_weights("save_weights", m);
   std::string text = "attn-weights 1\nscalar ";
   text += sizeof(S) == 4 ? "float" : "double";
   text += "\nheads " + std::to_string(m.heads) + ' ' +
@@ -67,10 +69,11 @@ std::string weights_text(const MultiHead<S>& m) {
         text.append(digits, end) += j + 1 < w.cols() ? ' ' : '\n';
       }
   }, m);
-  return text + "checksum " + hex16(fnv1a(text)) + '\n';
+  return text + "checksum " + detail::hex16(detail::fnv1a(text)) + '\n';
 }
 
 // read weights from text
+namespace detail {
 /// Reads one token at a time and knows the line it is on.
 struct WeightsReader {
   std::string_view rest;
@@ -115,6 +118,7 @@ struct WeightsReader {
     return n;
   }
 };
+}  // namespace detail
 /// The weights that text holds; `name` is for messages.  Throws
 /// std::invalid_argument, with file and line, if it is truncated or
 /// damaged, of another version or scalar, or contradicts itself.
@@ -122,10 +126,10 @@ template <std::floating_point S>
 MultiHead<S> weights_from_text(std::string_view text,
                                const std::string& name) {
   static_assert(sizeof(S) <= 8, "a weights file holds float or double");
-  WeightsReader in{text, name};
+  detail::WeightsReader in{text, name};
   in.expect("attn-weights");
   in.expect("1");
-  require_checksum(text, name);
+  detail::require_checksum(text, name);
   in.expect("scalar");
   in.expect(sizeof(S) == 4 ? "float" : "double");
   in.expect("heads");
@@ -144,7 +148,7 @@ MultiHead<S> weights_from_text(std::string_view text,
         w(i, j) = in.number<S>(std::chars_format::hex);
   }, m);
   in.expect("checksum");
-  require_weights(("load_weights: " + name).c_str(), m);
+  detail::require_weights(("load_weights: " + name).c_str(), m);
   return m;
 }
 
