@@ -418,10 +418,10 @@ BOOST_AUTO_TEST_CASE(product_that_underflows) {
     const Matrix<quad> last = lift<quad>(C).cwiseAbs();
     const Matrix<quad> error = (lift<quad>(AB) - exact).cwiseAbs();
     broken += (error.array() > (quad(gamma(k, u)) * size).array()).all();
-    const auto count = [&](const Matrix<quad>& off, const Matrix<quad>& of,
+    const auto count = [&](const Matrix<quad>& by, const Matrix<quad>& of,
                            Index terms, const Matrix<quad>& lost) {
       const quad g = gamma(terms, u), half = quad(0x1p-1074) / 2;
-      beyond += int((off.array() > (g * of + (1 + g) * half * lost).array())
+      beyond += int((by.array() > (g * of + (1 + g) * half * lost).array())
                         .count());
     };
     count(error, size, k, double(k) * E);
