@@ -93,17 +93,36 @@ BOOST_AUTO_TEST_SUITE(autodiff)
 // check the algebra of dual numbers
 BOOST_AUTO_TEST_CASE(dual_numbers_form_a_ring) {
   using D = Dual<Fp>;
-  const auto parts = [](const D& x) { return Vector<Fp>{{x.v, x.d}}; };
+  const auto same = [](const D& x, const D& y, long degree) {
+    verify_exact(Vector<Fp>{{x.v, x.d}}, Vector<Fp>{{y.v, y.d}}, degree);
+  };
   for (std::uint64_t i = 0; i < 100; ++i) {
     const Matrix<Fp> r = gaussian<Fp>(3, 2, i);
     const D a(r(0, 0), r(0, 1)), b(r(1, 0), r(1, 1)), c(r(2, 0), r(2, 1));
-    verify_exact(parts(a * b), parts(b * a), 2);
-    verify_exact(parts(a * b * c), parts(a * (b * c)), 3);
-    verify_exact(parts(a * (b - c)), parts(a * b - a * c), 2);
-    verify_exact(parts(a / b * b), parts(a), 4);
-    verify_exact(parts(a + -a), parts(D(0)), 1);
-    verify_exact(parts(D(0, r(0, 0)) * D(0, r(0, 1))), parts(D(0)), 2);
+    same(a + b, b + a, 1);
+    same((a + b) + c, a + (b + c), 1);
+    same(a + 0, a, 1);
+    same(a + -a, 0, 1);
+    same(a * b, b * a, 2);
+    same((a * b) * c, a * (b * c), 3);
+    same(a * 1, a, 1);
+    same(a * (b + c), a * b + a * c, 2);
+    same((a - b) + b, a, 1);
+    same(a / b * b, a, 4);
+    same(D(0, a.v) * D(0, b.v), 0, 2);
+
+    // assign to dual numbers
+    D x = a;
+    x += b;
+    same(x, a + b, 1);
+    x *= c;
+    same(x, (a + b) * c, 2);
+    x -= b;
+    same(x, (a + b) * c - b, 2);
+    x /= a;
+    same(x, ((a + b) * c - b) / a, 4);
   }
+  BOOST_CHECK_THROW(D(1) / D(0, 1), std::domain_error);
 }
 BOOST_AUTO_TEST_CASE(polynomials_differentiate) {
   for (Index n = 0; n <= 20; ++n) {
@@ -674,6 +693,22 @@ BOOST_AUTO_TEST_CASE(answer_central_step) {
   verify(distance(central, exp(quad(x))),
          (1 + own) * (h * h / 6 * top + 2 * u * top / h));
   refute(distance(forward, exp(quad(x))), h / 2);
+}
+BOOST_AUTO_TEST_CASE(answer_central_step_attains_its_bound) {
+  const quad x = 0.5, two_u = 2 * unit_roundoff<double>();
+  const auto off = [&](const quad& h) {
+    const quad above = exp(x + h) * (1 + two_u);
+    const quad below = exp(x - h) * (1 - two_u);
+    return to_double(quad((above - below) / (2 * h) - exp(x)));
+  };
+  const quad best = pow(3 * two_u, quad(1) / 3);
+  const quad least = best * best / 2 * exp(x + best);
+  verify(off(best), to_double(least));
+  refute(off(best), to_double(quad(least * exp(-best))));
+  for (int k = 1; k <= 40; ++k)
+    for (const int sign : {-1, 1})
+      refute(off(best * pow(quad(2), quad(sign * k) / 8)),
+             to_double(least));
 }
 template <class F, class T>
 Vector<T> hessian_times(const F& f, const Vector<T>& x,

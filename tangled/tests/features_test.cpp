@@ -241,17 +241,27 @@ BOOST_AUTO_TEST_CASE(the_three_feature_maps) {
   verify(double((positive.array() <= 0).count()), 0);
 }
 BOOST_AUTO_TEST_CASE(column_or_row) {
-  const Matrix<double> phi = gaussian<double>(1, 3, 1);
-  const Matrix<double> psi = gaussian<double>(4, 3, 2);
-  const Matrix<double> V = gaussian<double>(4, 2, 3);
-  Vector<double> column = Vector<double>::Zero(2);
-  for (Index j = 0; j < 4; ++j)
-    column += phi.row(0).dot(psi.row(j)) * V.row(j).transpose();
-  const Matrix<double> row = phi * (psi.transpose() * V);
-  const Matrix<double> size =
-      phi.cwiseAbs() * (psi.cwiseAbs().transpose() * V.cwiseAbs());
-  verify(row.transpose(), column,
-         Matrix<double>(2 * gamma(7, 0x1p-53) * size.transpose()));
+  double gap = 0;
+  for (const Index d : {2, 3, 5}) {
+    const auto seed = std::uint64_t(d);
+    const Matrix<double> phi = elu_features(gaussian<double>(1, 3, seed, "q"));
+    const Matrix<double> psi = elu_features(gaussian<double>(4, 3, seed, "k"));
+    const Matrix<double> V = gaussian<double>(4, d, seed, "v");
+    const double Z = (psi * phi.transpose()).sum();
+    Matrix<double> column = Matrix<double>::Zero(d, 1);
+    for (Index j = 0; j < 4; ++j)
+      column += phi.row(0).dot(psi.row(j)) * V.row(j).transpose();
+    column /= Z;
+    const Matrix<double> row = phi * (psi.transpose() * V) / Z;
+    const Matrix<double> size = phi * (psi.transpose() * V.cwiseAbs()) / Z;
+    verify(row.transpose(), column,
+           Matrix<double>(2 * gamma(9, 0x1p-53) * size.transpose()));
+    const double off =
+        largest(column.replicate(1, d) - row.replicate(d, 1));
+    refute(off, 1e-3);
+    gap = std::max(gap, off);
+  }
+  fact("gap", gap);
 }
 BOOST_AUTO_TEST_CASE(printed_random_features) {
   const Layer x(64, 16);

@@ -93,6 +93,21 @@ BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
   verify(double(large.both), 1 << 20);
   BOOST_TEST(small.forward > 0);
 }
+BOOST_AUTO_TEST_CASE(printed_memory) {
+  auto rule = causal<float>();
+  rule.left = 8;
+  const Held narrow = held(1024, 32, rule), small = held(1024, 64, rule);
+  const Held large = held(65536, 64, rule);
+  const double wider = double(small.data) / double(narrow.data);
+  const double longer = double(large.both) / double(small.both);
+  fact("wider", wider, 3);
+  fact("longer", longer, 3);
+  refute(wider - 1, 0.9);
+  refute(64 - longer, 62);
+  for (const auto& [x, n, d] : {std::tuple{narrow, 1024, 32},
+                                {small, 1024, 64}, {large, 65536, 64}})
+    verify(std::abs(double(x.data) - 4.0 * n * (8 * d + 1)), 9 * 64);
+}
 BOOST_AUTO_TEST_CASE(workspace_at_every_length) {
   auto rule = causal<float>();
   rule.left = 8;

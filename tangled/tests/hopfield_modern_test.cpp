@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(gradient_of_the_energy) {
     const Matrix<quad> x = gaussian<quad>(1, d, seed + 50);
     const Matrix<quad> v = gaussian<quad>(1, d, seed + 90);
     const Vector<quad> diagonal =
-        uniform<quad>(d, 1, seed).array() + quad(2);
+        uniform<quad>(d, 1, seed, "g").array() + quad(2);
     const auto g = Metric<quad>::diagonal(diagonal);
     const quad beta = quad(double(seed)) / 3;
     std::vector<Dual<quad>> dual;

@@ -126,9 +126,10 @@ BOOST_AUTO_TEST_CASE(counted_heads) {
       Traffic sent;
       const Index m = 6, H = 8, G = 4, d = 4, e = 3;
       const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), &sent};
-      const auto Q = gaussian<double>(m, H * d, std::uint64_t(rank));
-      const auto K = gaussian<double>(m, G * d, std::uint64_t(rank));
-      const auto V = gaussian<double>(m, G * e, std::uint64_t(rank));
+      const auto seed = std::uint64_t(rank);
+      const auto Q = gaussian<double>(m, H * d, seed, "Q");
+      const auto K = gaussian<double>(m, G * d, seed, "K");
+      const auto V = gaussian<double>(m, G * e, seed, "V");
       head_parallel<double>(ring, Q, K, V, {H, G});
       Worst worst;
       worst.add(double(std::abs(sent.messages - 4 * (p - 1))), 0);

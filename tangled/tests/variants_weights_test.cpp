@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(entmax_of_gibbs_is_fisher) {
     const Matrix<quad> G = gaussian<quad>(3, 6, seed + 1);
     verify(distance(entmax_vjp(A, G, quad(1)), fisher_lower(A, G)), 1e-31);
     const Matrix<double> a =
-        attn::gibbs(Matrix<double>(20 * gaussian<double>(1, 6, seed)));
+        attn::gibbs(Matrix<double>(20 * gaussian<double>(1, 6, seed, "a")));
     const Matrix<double> g = gaussian<double>(1, 6, seed + 60);
     const Matrix<double> ours = entmax_vjp(a, g, 1.0);
     const Matrix<quad> truth =

@@ -1,13 +1,13 @@
 // include/attn/linear.hpp: tangled from chapters/07-kernel.nw; edit that file, not this one.
 #pragma once
 #include "attn/einsum.hpp"
-#include "attn/exp2.hpp"
 #include "attn/form.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/random.hpp"
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <limits>
+#include <type_traits>
 #include <vector>
 namespace attn {
 // attend through a memory
@@ -118,14 +118,17 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
 
 // map rows to simple features
 /// x + 1 for x >= 0 and exp(x) below, entry by entry; n x d -> n x d.  In
-/// float and double to 2 + 1.25 |x| units in the last place below 0.
+/// float and double to 2 units in the last place below 0, and exactly 0
+/// where exp(x) is below the smallest normal number.  NaN propagates.
 template <class D>
 Matrix<ScalarOf<D>> elu_features(const Expr<D>& X) {
   using S = ScalarOf<D>;
   if constexpr (std::is_floating_point_v<S>) {
-    Matrix<S> Y = X.cwiseMin(S(0)) * std::numbers::log2e_v<S>;
-    S* y = Y.data();
-    for (Index i = 0; i < Y.size(); ++i) y[i] = attn::exp2(y[i]);
+    const S lowest = std::log(std::numeric_limits<S>::min());
+    const Matrix<S> negative = X.cwiseMin(S(0));
+    Matrix<S> Y = negative.array().exp();
+    for (Index i = 0; i < Y.size(); ++i)
+      Y.data()[i] = negative.data()[i] < lowest ? S(0) : Y.data()[i];
     return Y + X.cwiseMax(S(0));
   } else {
     return X.unaryExpr([](const S& x) {

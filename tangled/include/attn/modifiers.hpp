@@ -267,7 +267,8 @@ Weights<S> weigh_with_sink(const Matrix<S>& scores, const Matrix<S>& sink) {
                       : S(-std::numeric_limits<double>::infinity()));
   return weigh(E);
 }
-/// Refuses a row whose Z is zero, if the rules do; first is row 0's name.
+/// Throws std::domain_error for a row whose Z is zero, if the rules refuse
+/// such rows; first is the number by which the message calls row 0.
 template <class S>
 void require_keys(const char* who, const VariantRules& r,
                   const Vector<S>& logZ, Index first) {

@@ -74,7 +74,8 @@ std::string weights_text(const MultiHead<S>& m) {
 
 // read weights from text
 namespace detail {
-/// Reads one token at a time and knows the line it is on.
+/// Reads one token at a time and knows the line it is on; throws
+/// std::invalid_argument, with that line, where a token does not fit.
 struct WeightsReader {
   std::string_view rest;
   std::string name;
