@@ -507,6 +507,8 @@ BOOST_AUTO_TEST_CASE(faults_have_smallest_texts) {
   static_assert(parsed<"v_a = w^a">.fault == height_moves);
   static_assert(parsed<"s = u^{(a)} v_{(a)}">.fault == label_summed);
   static_assert(parsed<"v^a = w^{(a)}">.fault == label_mixed);
+  static_assert(parsed<"s = 12345 t">.fault == none);
+  static_assert(parsed<"s = 123456 t">.fault == bad_character);
   static_assert(parsed<"s = u^a v_a">.fault == none);
   static_assert(parsed<"d^{(a)} = A^{(a)}{}_{(a)}">.fault == none);
 }
