@@ -9,8 +9,8 @@
 using namespace attn;
 
 // attend, from scores to outputs
-template <class T>
-auto attend(const Matrix<T>& Q, const Metric<T>& g, const Matrix<T>& K,
+template <class T, class Form>
+auto attend(const Matrix<T>& Q, const Form& g, const Matrix<T>& K,
             const Matrix<T>& V) {
   const auto S = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, K);  // eq:score
 

@@ -96,7 +96,7 @@ void refused() {
   // expect: all arguments must have the same scalar type
   #elif CASE == 22
   Q - g;
-  // expect: no match for
+  // expect: use of deleted function
   #endif
 
   // equations whose arguments are no tensors

@@ -11,8 +11,8 @@
 using namespace attn;
 
 // attend, from scores to outputs
-template <class T>
-auto attend(const Matrix<T>& Q, const Metric<T>& g, const Matrix<T>& K,
+template <class T, class Form>
+auto attend(const Matrix<T>& Q, const Form& g, const Matrix<T>& K,
             const Matrix<T>& V) {
   const auto S = eq<"S^{ij} = Q^{ia} g_{ab} K^{jb}">(Q, g, K);  // eq:score
 
@@ -62,10 +62,13 @@ BOOST_AUTO_TEST_CASE(bare_products_need_orthogonal_ones) {
 
     // look at other coordinates through unit vectors
     const Matrix<Fp> one = Matrix<Fp>::Identity(3, 3);
-    const Matrix<Fp> other = uniform<Fp>(3, 3, seed, "other");
-    const Matrix<Fp> lack = times(other.transpose(), other) - one;
-    BOOST_TEST(!(lack == Matrix<Fp>::Zero(3, 3)));
-    verify_exact(Matrix<Fp>(bare(one, one, other) - one), lack, 2);
+    const Fp t = uniform<Fp>(1, 1, seed, "t")(0);
+    Matrix<Fp> shear = one, products = one;
+    shear(0, 1) = products(0, 1) = products(1, 0) = t;
+    products(1, 1) += t * t;
+    const Matrix<Fp> sheared = times(M, shear);
+    verify_exact(bare(one, one, sheared), products, 10);
+    BOOST_TEST(!(bare(Q, K, sheared) == times(Q, K.transpose())));
   }
 }
 
@@ -122,7 +125,7 @@ BOOST_AUTO_TEST_CASE(positions_are_only_renumbered) {
 
 // check attention against fractions
 template <class T>
-double attention_in(double roundings) {
+double attention_in(Index roundings) {
   // set up two queries, three keys, three values
   const Matrix<T> Q{{1, 0}, {1, 2}};
   const Matrix<T> K{{1, 0}, {0, 1}, {1, 1}};
@@ -131,7 +134,7 @@ double attention_in(double roundings) {
   const auto O = attend(Q, g, K, V);
   const Matrix<quad> truth{{quad(8) / 5, quad(4) / 5},
                            {quad(1), quad(8) / 7}};
-  const double bound = gamma(Index(roundings), unit_roundoff<T>());
+  const double bound = gamma(roundings, unit_roundoff<T>());
   verify(O.mat(), truth, bound * truth.cast<double>());
   return double(O(1, 1));
 }
@@ -229,12 +232,16 @@ BOOST_AUTO_TEST_CASE(answer_other_bases) {
   const Matrix<T> V{{3, 0}, {0, 2}, {1, 1}};
   const auto g = Metric<T>::scaled(2, std::numbers::ln2_v<T>);
   const auto base = [&](double log_b) {
-    return attend(Q, Metric<T>::scaled(2, log_b), K, V);
+    const Matrix<double> one = Matrix<double>::Identity(2, 2);
+    return attend(Q, Tensor<double, dn, dn>(log_b * one), K, V);
   };
-  const Matrix<double> hard{{2, 0.5}, {1, 1}};
-  verify(largest(base(100).mat() - hard), 3 * std::exp(-100) + 0x1p-51);
+  const double far = 4 * std::exp(-100) + 0x1p-50;
+  const Matrix<double> best{{2, 0.5}, {1, 1}}, worst{{0, 2}, {3, 0}};
   const Matrix<double> flat{{4. / 3, 1}, {4. / 3, 1}};
-  verify(largest(base(1e-9).mat() - flat), 1e-8);
+  verify(largest(base(100).mat() - best), far);
+  verify(largest(base(-100).mat() - worst), far);
+  verify(largest(base(0).mat() - flat), 0x1p-50);
+  BOOST_CHECK_THROW(Metric<T>::scaled(2, -100.), std::domain_error);
   BOOST_TEST(std::isfinite(base(1024 * std::numbers::ln2 / 3.001)(1, 0)));
   BOOST_TEST(std::isnan(base(1024 * std::numbers::ln2 / 2.999)(1, 0)));
 }

@@ -275,16 +275,17 @@ constexpr Fault judge(const Slot& x, const Term& t, const Factor& left) {
 
 // judge the whole equation
 constexpr Equation judged(Equation e) {
+  using enum Fault;
   const auto note = [&e](Fault f, char letter) {
-    if (e.fault == Fault::none) e.fault = f, e.letter = letter;
+    if (f != none && e.fault == none) e.fault = f, e.letter = letter;
   };
   for (const Slot& x : e.left)
-    if (e.left.count(x.letter) > 1) note(Fault::twice_on_left, x.letter);
+    if (e.left.count(x.letter) > 1) note(twice_on_left, x.letter);
   for (const Term& t : e) {
     for (const Factor& f : t)
       for (const Slot& x : f) note(judge(x, t, e.left), x.letter);
     for (const Slot& x : e.left)
-      if (t.count(x.letter) == 0) note(Fault::not_on_right, x.letter);
+      if (t.count(x.letter) == 0) note(not_on_right, x.letter);
   }
   return e;
 }
@@ -800,54 +801,53 @@ void eq_into(R& out, const X&... x) {
 
 // count and explain
 namespace detail {
-// list the indices of an equation
-constexpr void note_letters(const Factor& f, std::string& s) {
-  for (const Slot& x : f)
-    if (s.find(x.letter) == s.npos) s += x.letter;
-}
-constexpr std::string letters(const Equation& e) {
-  std::string s;
-  note_letters(e.left, s);
-  for (const Term& t : e)
-    for (const Factor& f : t) note_letters(f, s);
-  return s;
-}
+// list letters without repetition
+struct Letters {
+  std::array<char, 50> c{};
+  std::size_t n = 0;
 
-// count the indices of an equation
-constexpr std::size_t letter_count(const Equation& e) {
-  std::array<bool, 128> seen{};
-  for (const Slot& x : e.left) seen[std::size_t(x.letter)] = true;
+  constexpr const char* begin() const { return c.data(); }
+  constexpr const char* end() const { return begin() + n; }
+  constexpr std::size_t find(char x) const {
+    return std::size_t(std::find(begin(), end(), x) - begin());
+  }
+  constexpr bool has(char x) const { return find(x) < n; }
+  constexpr void add(char x) { if (!has(x)) c[n++] = x; }
+};
+
+// list the indices of an equation
+constexpr Letters letters(const Equation& e) {
+  Letters all;
+  for (const Slot& x : e.left) all.add(x.letter);
   for (const Term& t : e)
     for (const Factor& f : t)
-      for (const Slot& x : f) seen[std::size_t(x.letter)] = true;
-  return std::size_t(std::count(seen.begin(), seen.end(), true));
+      for (const Slot& x : f) all.add(x.letter);
+  return all;
 }
 
 // follow the steps of a term on letters
 struct Step {
-  std::string loops, kept;
+  Letters loops, kept;
 };
-constexpr std::string open_letters(const Factor& f, const Factor& left) {
-  std::string s;
+constexpr Letters open_letters(const Factor& f, const Factor& left) {
+  Letters open;
   for (const Slot& x : f)
-    if (f.count(x.letter) == 1 || left.find(x.letter))
-      if (s.find(x.letter) == s.npos) s += x.letter;
-  return s;
+    if (f.count(x.letter) == 1 || left.find(x.letter)) open.add(x.letter);
+  return open;
 }
 constexpr std::vector<Step> steps(const Equation& e, const Term& t) {
   std::vector<Step> out;
-  std::string have = open_letters(t.factor[0], e.left);
+  Letters have = open_letters(t.factor[0], e.left);
   for (std::size_t k = 1; k < t.n; ++k) {
-    Step s{have, ""};
-    for (const char c : open_letters(t.factor[k], e.left))
-      if (have.find(c) == have.npos) s.loops += c;
+    Step s{have, {}};
+    for (const char c : open_letters(t.factor[k], e.left)) s.loops.add(c);
 
     // keep the letters that are still needed
     for (const char c : s.loops) {
       bool needed = e.left.find(c);
       for (std::size_t q = k + 1; q < t.n; ++q)
         needed = needed || t.factor[q].find(c);
-      if (needed) s.kept += c;
+      if (needed) s.kept.add(c);
     }
     have = s.kept;
     out.push_back(s);
@@ -856,7 +856,7 @@ constexpr std::vector<Step> steps(const Equation& e, const Term& t) {
 }
 
 // multiply the extents of some loops
-constexpr Index volume(std::string_view loops, std::string_view names,
+constexpr Index volume(const Letters& loops, const Letters& names,
                        std::span<const Index> n) {
   Index v = 1;
   for (const char c : loops) v = times_extent(v, n[names.find(c)]);
@@ -864,24 +864,24 @@ constexpr Index volume(std::string_view loops, std::string_view names,
 }
 
 // put the roles into words
-inline std::string listed(std::string_view letters) {
+inline std::string listed(const Letters& letters) {
   std::string s;
   for (const char c : letters) s += (s.empty() ? "" : " ") + spelled(c);
   return s.empty() ? "none" : s;
 }
 inline std::string roles_in_words(const Equation& e) {
-  std::string free, label, summed;
+  Letters free, label, summed;
   for (const char c : letters(e)) {
     const Slot* l = e.left.find(c);
-    (!l ? summed : l->label ? label : free) += c;
+    (!l ? summed : l->label ? label : free).add(c);
   }
   return "free: " + listed(free) + "; summed: " + listed(summed) +
          "; labels: " + listed(label) + "\n";
 }
 
 // put a product into words
-inline std::string count_in_words(std::string_view loops,
-                                  const std::string& names,
+inline std::string count_in_words(const Letters& loops,
+                                  const Letters& names,
                                   std::span<const Index> n) {
   std::string count;
   for (const char c : loops)
@@ -890,11 +890,11 @@ inline std::string count_in_words(std::string_view loops,
   if (count.empty()) count = "1";
   return count + " multiplications\n";
 }
-inline std::string step_in_words(const Step& s, const std::string& names,
+inline std::string step_in_words(const Step& s, const Letters& names,
                                  std::span<const Index> n) {
-  std::string summed;
+  Letters summed;
   for (const char c : s.loops)
-    if (s.kept.find(c) == s.kept.npos) summed += c;
+    if (!s.kept.has(c)) summed.add(c);
   return "product for each " + listed(s.kept) + ", sum over " +
          listed(summed) + ": " + count_in_words(s.loops, names, n);
 }
@@ -910,12 +910,12 @@ template <Text T, std::integral... N>
 constexpr Index cost(N... extents) {
   constexpr const detail::Equation& e = detail::parsed<T>;
   detail::report<e.fault, e.letter>();
-  static_assert(sizeof...(N) == detail::letter_count(e),
-                "cost: one extent for each index");
+  constexpr detail::Letters names = detail::letters(e);
+  static_assert(sizeof...(N) == names.n, "cost: one extent for each index");
   const std::array<Index, sizeof...(N)> n{Index(extents)...};
   Index total = 0;
-  const auto count = [&](std::string_view loops) {
-    const Index v = detail::volume(loops, detail::letters(e), n);
+  const auto count = [&](const detail::Letters& loops) {
+    const Index v = detail::volume(loops, names, n);
     require(total <= std::numeric_limits<Index>::max() - v,
             "cost: more multiplications than an Index counts");
     total += v;
@@ -935,9 +935,8 @@ template <Text T, std::integral... N>
 std::string explain(N... extents) {
   constexpr const detail::Equation& e = detail::parsed<T>;
   detail::report<e.fault, e.letter>();
-  const std::string names = detail::letters(e);
-  static_assert(sizeof...(N) == 0 ||
-                    sizeof...(N) == detail::letter_count(e),
+  constexpr detail::Letters names = detail::letters(e);
+  static_assert(sizeof...(N) == 0 || sizeof...(N) == names.n,
                 "explain: one extent for each index, or none");
   const std::vector<Index> n{Index(extents)...};
   std::string s = std::string(T.c) + "\n" + detail::roles_in_words(e);

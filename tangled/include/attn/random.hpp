@@ -45,6 +45,18 @@ inline Bits stream(std::uint64_t seed, std::string_view name) {
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return Bits(z ^ (z >> 31));
 }
+
+// put each number at a random place
+template <class Below>
+std::vector<Index> shuffled(Index n, const Below& below) {
+  std::vector<Index> p(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < p.size(); ++i) {
+    const std::size_t j = below(i + 1);
+    p[i] = p[j];
+    p[j] = Index(i);
+  }
+  return p;
+}
 }  // namespace detail
 
 // draw Gaussian and uniform matrices
@@ -84,12 +96,7 @@ inline std::vector<Index> permutation(Index n, std::uint64_t seed,
                                       std::string_view name = {}) {
   require(n >= 0, "permutation: n is ", n);
   detail::Bits bits = detail::stream(seed, name);
-  std::vector<Index> p(static_cast<std::size_t>(n));
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    const std::size_t j = bits() % (i + 1);
-    p[i] = p[j];
-    p[j] = Index(i);
-  }
-  return p;
+  return detail::shuffled(
+      n, [&](std::size_t k) { return std::size_t(bits() % k); });
 }
 }  // namespace attn

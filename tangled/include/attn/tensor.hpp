@@ -133,6 +133,10 @@ Tensor<S, H...> operator-(Tensor<S, H...> x, const Tensor<S, H...>& y) {
   x.values -= y.values;
   return x;
 }
+template <class S, Height... H, Height... G>
+void operator+(const Tensor<S, H...>&, const Tensor<S, G...>&) = delete;
+template <class S, Height... H, Height... G>
+void operator-(const Tensor<S, H...>&, const Tensor<S, G...>&) = delete;
 
 // multiply a tensor by a number
 template <class S, Height... H>
