@@ -12,6 +12,8 @@ template <class S>
 struct Basis {
   Matrix<S> P, R;
   explicit Basis(const Matrix<S>& p) : P(p), R(p.inverse()) {}
+
+  // transform vectors, covectors and forms
   auto vector(const Tensor<S, up>& v) const {
     return eq<R"(\tilde v^a = R^a{}_b v^b)">(view<up, dn>(R), v);
   }

@@ -126,6 +126,8 @@ struct HeadForm {
   Matrix<S> W_Q, W_K;
   Index rows() const { return W_Q.rows(); }
   Index cols() const { return W_K.rows(); }
+
+  // lower through keys
   Matrix<S> lower(const Rows<S>& Y) const {
     const auto k = eq<"k^{ja} = Y^{jn} U_n{}^a">(  // eq:head-key
         view<up, up>(Y), view<dn, up>(W_K));
@@ -363,6 +365,7 @@ class Metric {
   static Metric from_factor(const Matrix<S>& L) {
     require(L.rows() == L.cols(), "Metric::from_factor: L is ", shape(L));
     for (Index a = 0; a < L.rows(); ++a) {
+      // refuse a row that is no row of a factor
       require_domain(S(0) < L(a, a), "Metric::from_factor: L(", a, ",", a,
                      ") is ", L(a, a));
       for (Index b = 0; b < L.cols(); ++b)
@@ -435,12 +438,12 @@ S cosine(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
 /// large; what a nearly degenerate g costs is in prop. angle-error.
 /// Throws std::domain_error if a length is zero.
 template <class S>
-S angle(const Vector<S>& u, const Vector<S>& v, const Metric<S>& g) {
+S angle(const Vector<S>& v, const Vector<S>& w, const Metric<S>& g) {
   using std::atan2;
-  const S nu = norm(u, g), nv = norm(v, g);
-  require_domain(S(0) < nu && S(0) < nv,
+  const S nv = norm(v, g), nw = norm(w, g);
+  require_domain(S(0) < nv && S(0) < nw,
                  "angle: a vector of length zero has no direction");
-  const Vector<S> a = u / nu, b = v / nv;
+  const Vector<S> a = v / nv, b = w / nw;
   return S(2) * atan2(norm<S>(a - b, g), norm<S>(a + b, g));
 }
 
