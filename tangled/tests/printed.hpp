@@ -122,7 +122,7 @@ inline Below below(double y, double sigma) {
   Below b;
   for (double z = -10; z < 2 * sigma + 10; z += h) {
     const double p = h * std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
-    const double x = std::exp(sigma * z - y);
+    const double x = std::exp(std::min(sigma * z - y, 700.0));
     b.missed -= p * std::expm1(-x);
     b.excess += p * (std::expm1(-x) + x);
     b.slope += p * z * x * std::exp(-x);
