@@ -16,7 +16,7 @@ int main() {
     const bool any = total < 2 * N;
     const quad mean = any ? quad(total / double(N)) : quad(1.5);
     const auto given = gibbs::throws_of_die(
-        N, [&](double t) { return t == total; });
+        s, N, [&](double t) { return t == total; });
     const quad beta = inverse_temperature(s, quad(-mean));
     std::cout << ',' << (any ? to_double(1 / beta) : NAN);
     for (Index j = 0; j < 3; ++j)

@@ -51,70 +51,154 @@ BOOST_AUTO_TEST_CASE(each_hypothesis_is_needed) {
     BOOST_TEST(((s(0) < s(1)) == (by_softmin(s)(1) < by_softmin(s)(0))));
   }
 }
+RowVector<quad> by_powers_of_ten(const RowVector<quad>& s) {
+  RowVector<quad> v = s;
+  for (quad& x : v) x = pow(quad(10), x);
+  return v / v.sum();
+}
+/// How far the weights of s are from what the odds of (1, 0) predict.
+double surprise(Rule P, const RowVector<quad>& s) {
+  const RowVector<quad> two = P(lift<quad>(RowVector<double>{{1, 0}}));
+  return distance(P(s), weights_at(s, log(two(0) / two(1))));
+}
 BOOST_AUTO_TEST_CASE(two_keys_tell_all) {
+  double own_scale = 0, softplus = 0;
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = Index(2 + seed % 9);
-    const quad T = quad(double(seed)) / 11;
-    const RowVector<quad> s = gaussian<quad>(1, n, seed);
-    const RowVector<quad> A = attn::gibbs(s, T);
-    const RowVector<quad> two =
-        attn::gibbs(lift<quad>(RowVector<double>{{1, 0}}), T);
-    const quad beta = log(two(0) / two(1));
-    verify(distance(A, weights_at(s, beta)),
-           roundings(2000) * (1 + 1 / to_double(T)));
+    const RowVector<quad> s = gaussian<quad>(1, n, seed, "scores");
+    for (Rule P : {by_exponential, by_powers_of_ten, by_softmin})
+      verify(surprise(P, s), roundings(400));
+    own_scale = std::max(own_scale, surprise(by_own_scale, s));
+    softplus = std::max(softplus, surprise(by_softplus, s));
     for (Index j = 1; j < n; ++j)
-      BOOST_TEST(((s(j) > s(0)) == (A(j) > A(0))));
+      BOOST_TEST(((s(j) > s(0)) ==
+                  (by_exponential(s)(j) > by_exponential(s)(0))));
   }
+  refute(own_scale, 0.05);
+  refute(softplus, 0.05);
 }
 
 // integrate over the largest noisy score
-/// Probability that key k has the largest noisy score, by quadrature, for
-/// noise with density g and distribution function G; and its error.
+/// The noise of one key: its density and its distribution function.
+struct Noise {
+  quad (*density)(const quad&), (*below)(const quad&);
+};
+/// A number by quadrature, and its error.
 struct Integral {
   quad value;
   double error;
 };
-template <class Density, class Below>
-Integral key_wins(const RowVector<quad>& s, Index k, Density g, Below G) {
-  const double h = 0.125;
-  Integral y{quad(0), 3e-33};
+/// E [J = k] f(M), where |f| <= 1.
+template <class F>
+Integral key_wins(const RowVector<quad>& s, Index k,
+                  const std::vector<Noise>& noise, F f) {
+  const double h = 1 / 16.0;
+  Integral y{quad(0), 1e-34};
   for (double t = -85; t <= 85; t += h) {
-    quad p = h * g(quad(t - s(k)));
+    quad p = h * noise[std::size_t(k)].density(quad(t - s(k)));
     double lost = 4;
     for (Index j = 0; j < s.size(); ++j) {
-      if (j != k) p *= G(quad(t - s(j)));
+      if (j != k) p *= noise[std::size_t(j)].below(quad(t - s(j)));
       lost += (std::abs(t) + to_double(abs(s(j))) + 4) *
               (1 + std::exp(-t + to_double(s(j))));
     }
-    y.value += p;
-    y.error += to_double(p) * (lost + 1400) * 0x1p-113;
+    y.value += p * f(quad(t));
+    y.error += to_double(p) * (lost + 3300) * 0x1p-113;
   }
   return y;
 }
 
 // check the law of the largest score
-quad gumbel_below(const quad& y) { return exp(-exp(-y)); }
-quad gumbel_density(const quad& y) { return exp(-y - exp(-y)); }
+const Noise gumbel_noise{
+    [](const quad& y) { return quad(exp(-y - exp(-y))); },
+    [](const quad& y) { return quad(exp(-exp(-y))); }};
+const auto always = [](const quad&) { return quad(1); };
 
 BOOST_AUTO_TEST_CASE(largest_noisy_score) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Index n = Index(1 + seed % 5);
-    RowVector<quad> s = gaussian<quad>(1, n, seed);
-    s.array() -= log_partition(s)(0);  // so that log Z is zero
+    const RowVector<quad> s = gaussian<quad>(1, n, seed);
+    const std::vector<Noise> noise(std::size_t(n), gumbel_noise);
     const Matrix<quad> A = attn::gibbs(s);
     for (Index k = 0; k < n; ++k) {
-      const Integral p = key_wins(s, k, gumbel_density, gumbel_below);
+      const Integral p = key_wins(s, k, noise, always);
       verify(distance(p.value, A(k)), p.error + bounds<quad>(s, 1).A(k));
     }
   }
 }
+struct Wave {
+  Integral cosine, sine;
+};
+Wave wave(const RowVector<quad>& s, Index k, const quad& omega) {
+  const std::vector<Noise> noise(std::size_t(s.size()), gumbel_noise);
+  const auto c = [&](const quad& t) { return quad(cos(omega * t)); };
+  const auto d = [&](const quad& t) { return quad(sin(omega * t)); };
+  return {key_wins(s, k, noise, c), key_wins(s, k, noise, d)};
+}
+BOOST_AUTO_TEST_CASE(law_of_winner_and_value) {
+  const quad T(0.8);
+  for (const double omega : {1.0, 3.0}) {
+    const Wave G = wave(RowVector<quad>::Zero(1), 0, omega * T);
+    const quad c = G.cosine.value, d = G.sine.value;
+    const quad x = acos(quad(-1)) * omega * T;
+    verify(distance(c * c + d * d, x / sinh(x)),
+           2 * (G.cosine.error + G.sine.error) + roundings(40));
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      const RowVector<quad> s = gaussian<quad>(1, Index(1 + seed), seed);
+      const Bounds b = bounds<quad>(s, to_double(T));
+      const quad phase = omega * T * log_partition(s, T)(0);
+
+      // compare the wave of each key with the product
+      const RowVector<quad> A = attn::gibbs(s, T);
+      for (Index k = 0; k < s.size(); ++k) {
+        const Wave w = wave(s / T, k, omega * T);
+        const double error = w.cosine.error + 2 * G.cosine.error +
+                             b.A(k) + omega * b.logZ + roundings(40);
+        verify(distance(w.cosine.value, A(k) * (cos(phase) * c - sin(phase) * d)),
+               error);
+        verify(distance(w.sine.value, A(k) * (sin(phase) * c + cos(phase) * d)),
+               error);
+      }
+    }
+  }
+}
+const Noise reversed_noise{
+    [](const quad& y) { return quad(exp(y - exp(y))); },
+    [](const quad& y) { return quad(-expm1(-exp(y))); }};
+const Noise normal_noise{
+    [](const quad& y) {
+      return quad(sqrt(3 / quad(M_PI * M_PI * M_PI)) *
+                  exp(-3 * y * y / quad(M_PI * M_PI)));
+    },
+    [](const quad& y) {
+      return quad((1 + erf(sqrt(quad(3)) / quad(M_PI) * y)) / 2);
+    }};
+double far_from_softmax(const std::vector<Noise>& noise) {
+  double worst = 0;
+  for (Index k = 0; k < 3; ++k) {
+    RowVector<quad> s = RowVector<quad>::Zero(3);
+    s(k) = quad(1);
+    const quad chance = key_wins(s, k, noise, always).value;
+    worst = worse(worst, distance(chance, attn::gibbs(s)(k)));
+  }
+  return worst;
+}
+BOOST_AUTO_TEST_CASE(only_three_gumbels) {
+  const Noise kind[] = {gumbel_noise, reversed_noise, normal_noise};
+  for (int a = 0; a < 3; ++a)
+    for (int b = a; b < 3; ++b)
+      for (int c = b; c < 3; ++c) {
+        const double far = far_from_softmax({kind[a], kind[b], kind[c]});
+        if (c == 0) verify(far, roundings(1e4));
+        else refute(far, 0.005);
+      }
+}
 BOOST_AUTO_TEST_CASE(reversed_noise_fails_at_three) {
-  const auto below = [](const quad& y) { return quad(-expm1(-exp(y))); };
-  const auto density = [](const quad& y) { return quad(exp(y - exp(y))); };
+  const std::vector<Noise> noise(3, reversed_noise);
   const RowVector<quad> s = lift<quad>(RowVector<double>{{1, 0, 0}});
   const RowVector<quad> two = s.head(2);
-  const quad pair = key_wins(two, 0, density, below).value;
-  const quad three = key_wins(s, 0, density, below).value;
+  const quad pair = key_wins(two, 0, noise, always).value;
+  const quad three = key_wins(s, 0, noise, always).value;
   const quad a = exp(quad(-1));
   verify(distance(pair, attn::gibbs(two)(0)), roundings(1e4));
   verify(distance(three, 1 - 2 * a / (a + 1) + a / (a + 2)), roundings(1e4));
@@ -182,9 +266,10 @@ BOOST_AUTO_TEST_CASE(edges_of_drawing) {
 BOOST_AUTO_TEST_CASE(largest_entropy_at_given_mean) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Index n = Index(3 + seed % 6);
-    const RowVector<quad> s = gaussian<quad>(1, n, seed);
-    const RowVector<quad> q =
-        attn::gibbs(gaussian<quad>(1, n, seed + 200));
+    const RowVector<quad> s = gaussian<quad>(1, n, seed, "scores");
+    RowVector<quad> r = gaussian<quad>(1, n, seed, "others");
+    if (seed % 2 == 0) r(0) = quad(-inf);
+    const RowVector<quad> q = attn::gibbs(r);
     const quad mu = q.dot(s), beta = inverse_temperature(s, quad(-mu));
     const RowVector<quad> A = weights_at(s, beta);
     const quad gap = entropy(A)(0) - entropy(q)(0);
@@ -193,6 +278,33 @@ BOOST_AUTO_TEST_CASE(largest_entropy_at_given_mean) {
            roundings(2000) * (1 + to_double(abs(beta))));
     BOOST_TEST(gap > 0);
     BOOST_TEST(((beta > 0) == (mu > s.mean())));
+  }
+}
+BOOST_AUTO_TEST_CASE(mean_rises_from_end_to_end) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    RowVector<quad> s = gaussian<quad>(1, 6, seed);
+    const quad top = s.maxCoeff() + quad(0.25);
+    const quad bottom = s.minCoeff() - quad(0.25);
+    s(0) = s(1) = top, s(2) = bottom;
+    quad before = bottom;
+    for (double x = -12; x <= 12; x += 0.5) {
+      const quad beta(std::copysign(std::exp2(std::abs(x)) - 1, x));
+      const quad mean = cumulants<1>(s, beta)[1];
+      BOOST_TEST((before < mean || (abs(beta) > 64 && before == mean)));
+      before = mean;
+    }
+    verify(distance(cumulants<1>(s, quad(-4095))[1], bottom), roundings(8));
+    verify(distance(before, top), roundings(8));
+
+    // follow the entropy to the ends of its range
+    for (const double h : {0x1p-30, 0x1p-60}) {
+      const double left = 4 * h * (std::log(1 / h) + 4);
+      const quad cold = entropy_of_energy(s, quad(-top + quad(h)));
+      const quad hot = entropy_of_energy(s, quad(-bottom - quad(h)));
+      BOOST_TEST((cold > log(quad(2)) && hot > 0));
+      verify(to_double(cold - log(quad(2))), left);
+      verify(to_double(hot), left);
+    }
   }
 }
 BOOST_AUTO_TEST_CASE(energy_determines_temperature) {
@@ -234,56 +346,107 @@ BOOST_AUTO_TEST_CASE(energy_determines_temperature) {
 }
 
 // check the probabilities of types
+std::vector<RowVector<quad>> laws_of_draws() {
+  std::vector<RowVector<quad>> laws;
+  for (const RowVector<double>& s :
+       {RowVector<double>{{0.5, 0, -1}}, RowVector<double>{{0, 0, 0}},
+        RowVector<double>{{1, -0.5}}, RowVector<double>{{0, -inf, 1}},
+        RowVector<double>{{2, 0, 0, -1}}})
+    laws.push_back(attn::gibbs(lift<quad>(s)));
+  return laws;
+}
+quad probability(const RowVector<quad>& q, const quad& sequences, Index N,
+                 const RowVector<quad>& p) {
+  quad P = sequences;
+  for (Index j = 0; j < p.size(); ++j)
+    P *= pow(p(j), quad(double(N)) * q(j));
+  return P;
+}
 BOOST_AUTO_TEST_CASE(probability_of_a_type) {
-  const RowVector<quad> p =
-      attn::gibbs(lift<quad>(RowVector<double>{{0.5, 0, -1}}));
-  for (const Index N : {1, 2, 5, 16, 40}) {
-    double least = 0;
-    for_types(N, [&](const RowVector<quad>& q, const quad& sequences) {
-      quad logP = log(sequences);
-      for (Index j = 0; j < 3; ++j) logP += double(N) * q(j) * log(p(j));
-      const double off = to_double(logP + double(N) * kl(q, p)(0));
-      verify(worse(0, off), roundings(1000) * double(N));
-      verify(worse(0, -off), 2 * std::log(double(N) + 1));
-      least = std::min(least, off);
-    });
-    if (N == 40) refute(-least, std::log(double(N) + 1));
-  }
+  for (const RowVector<quad>& p : laws_of_draws())
+    for (const Index N : {1, 2, 5, 16, 40}) {
+      const double logN = std::log(double(N) + 1);
+      double least = 0;
+      for_types(p.size(), N, [&](const RowVector<quad>& q, const quad& ways) {
+        const quad P = probability(q, ways, N, p), D = kl(q, p)(0);
+        BOOST_TEST(((P == 0) == isinf(D)));
+        if (P == 0) return;
+        const double off = to_double(log(P) + double(N) * D);
+        verify(worse(0, off), roundings(1000) * double(N));
+        verify(worse(0, -off), double(p.size() - 1) * logN);
+        least = std::min(least, off);
+      });
+      if (N == 40 && p.size() == 3 && p(1) > 0) refute(-least, logN);
+    }
 }
 BOOST_AUTO_TEST_CASE(probability_of_a_set_of_types) {
-  const RowVector<quad> p = RowVector<quad>::Constant(3, quad(1) / 3);
-  for (const Index N : {2, 5, 16, 40, 64})
-    for (const double mu : {0.4, 1.2, 1.5, 1.9}) {
-      quad D(HUGE_VAL);
-      const auto beyond = [&](double t) { return t >= mu * double(N); };
-      for_types(N, [&](const RowVector<quad>& q, const quad&) {
-        const double total = to_double(2 * q(0) + q(1)) * double(N);
-        if (beyond(std::round(total))) D = std::min(D, kl(q, p)(0));
-      });
-      const quad P = throws_of_die(N, [&](double t) {
-        return beyond(t); }).probability;
-      const double off = to_double(log(P) + double(N) * D);
-      verify(std::abs(off), 2 * std::log(double(N) + 1));
+  for (const RowVector<quad>& p : laws_of_draws())
+    for (const Index N : {2, 5, 16, 40})
+      for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+        std::mt19937_64 bits(seed);
+        const RowVector<quad> normal = gaussian<quad>(1, p.size(), seed);
+        quad P(0), D(HUGE_VAL);
+        for_types(p.size(), N, [&](const RowVector<quad>& q, const quad& ways) {
+          const bool in = seed % 2 ? bits() % 8 == 0
+                                   : (q - p).dot(normal) > 0.1 * double(seed);
+          if (!in) return;
+          P += probability(q, ways, N, p);
+          D = std::min(D, kl(q, p)(0));
+        });
+        if (isinf(D)) BOOST_TEST((P == 0));
+        else verify(std::abs(to_double(log(P) + double(N) * D)),
+                    double(p.size() - 1) * std::log(double(N) + 1));
+      }
+}
+struct Conditioned {
+  bool possible;
+  quad divergence, bound;
+};
+template <class Event>
+Conditioned conditioned(const RowVector<quad>& faces, Index N, double mean,
+                        Event happens) {
+  const Throws given = throws_of_die(faces, N, happens);
+  if (given.probability == 0) return {false, quad(0), quad(0)};
+  const quad beta = inverse_temperature(faces, quad(-mean));
+  const RowVector<quad> A = weights_at(faces, beta);
+  const quad n(double(faces.size()));
+  return {true, kl(given.fractions, A)(0),
+          -log(given.probability) / double(N) - (log(n) - entropy(A)(0))};
+}
+const RowVector<double> dice[] = {RowVector<double>{{2, 1, 0}},
+                                  RowVector<double>{{1, 0}},
+                                  RowVector<double>{{3, 1, 0, 0}}};
+BOOST_AUTO_TEST_CASE(law_given_the_mean) {
+  for (const RowVector<double>& faces : dice)
+    for (const double way : {0.25, 0.5, 0.75}) {
+      const double mu =
+          faces.mean() + way * (faces.maxCoeff() - faces.mean());
+      double before = 0;
+      for (const Index N : {4, 16, 64}) {
+        const Conditioned c = conditioned(
+            lift<quad>(faces), N, mu,
+            [&](double t) { return t >= mu * double(N); });
+        const double bound = to_double(c.bound);
+        verify(to_double(c.divergence), bound);
+        if (N > 4) verify(bound, before / 2);
+        if (N == 64) verify(std::abs(64 * bound - 16 * before -
+                                      0.5 * std::log(4.0)), 0.2);
+        before = bound;
+      }
     }
 }
-BOOST_AUTO_TEST_CASE(law_given_the_mean) {
-  const RowVector<quad> s = lift<quad>(RowVector<double>{{2, 1, 0}});
-  for (const double mu : {1.25, 1.5, 1.75}) {
-    const quad beta = inverse_temperature(s, quad(-mu));
-    const RowVector<quad> A = weights_at(s, beta);
-    double before = 0;
-    for (const Index N : {4, 16, 64, 256}) {
-      const Throws given = throws_of_die(
-          N, [&](double t) { return t >= mu * double(N); });
-      const double bound = to_double(-log(given.probability) / double(N) -
-                                     (log(quad(3)) - entropy(A)(0)));
-      verify(to_double(kl(given.fractions, A)(0)), bound);
-      if (before > 0) verify(bound, before / 2);
-      if (N == 256) verify(std::abs(256 * bound - 64 * before -
-                                    0.5 * std::log(4.0)), 1 / 8.0);
-      before = bound;
-    }
-  }
+BOOST_AUTO_TEST_CASE(law_given_the_total) {
+  for (const RowVector<double>& faces : dice)
+    for (const Index N : {1, 2, 5, 16})
+      for (double total = 1; total < double(N) * faces(0); ++total) {
+        const Conditioned c = conditioned(
+            lift<quad>(faces), N, total / double(N),
+            [&](double t) { return t == total; });
+        if (!c.possible) continue;
+        verify(to_double(c.divergence),
+               to_double(c.bound) * (1 + 0x1p-50) + roundings(1000));
+        if (N == 1) verify(distance(c.bound, c.divergence), roundings(1000));
+      }
 }
 
 // check the die with three faces
@@ -293,13 +456,17 @@ BOOST_AUTO_TEST_CASE(a_die_of_three_faces) {
   const double total = std::round(-double(N) * to_double(
       expected_energy(s, quad(1))(0)));
   const Throws given = throws_of_die(
-      N, [&](double t) { return t == total; });
+      s, N, [&](double t) { return t == total; });
   const quad beta = inverse_temperature(s, quad(-total / double(N)));
   const RowVector<quad> A = attn::gibbs(s, quad(1 / beta));
   const double gap = to_double(kl(given.fractions, A)(0));
   const double bound = to_double(-log(given.probability) / double(N) -
                                  (log(quad(3)) - entropy(A)(0)));
   verify(gap, bound);
+  const double variance = to_double(cumulants<2>(s, beta)[2]);
+  const double throws = double(N);
+  verify(std::abs(bound - std::log(2 * M_PI * throws * variance) /
+                              (2 * throws)), 1 / (throws * throws));
 
   // note the fractions and the softmax of the die
   const RowVector<quad> one = attn::gibbs(s);
@@ -317,7 +484,7 @@ BOOST_AUTO_TEST_CASE(die_errs_by_a_multiple_of_reciprocal_throws) {
   const RowVector<quad> s = lift<quad>(RowVector<double>{{2, 1, 0}});
   const auto miss = [&](Index N, double mean) {
     const Throws given = throws_of_die(
-        N, [&](double t) { return t == mean * double(N); });
+        s, N, [&](double t) { return t == mean * double(N); });
     return distance(given.fractions, weights_at(s, inverse_temperature(
                                          s, quad(-mean))));
   };

@@ -228,6 +228,19 @@ BOOST_AUTO_TEST_CASE(hot_limit) {
     verify(largest(d), to_double(exp(x) - 1) + roundings(33 * 3000));
   });
 }
+BOOST_AUTO_TEST_CASE(warming_up_is_slow) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed)
+    for (const double T : {1e1, 1e3, 1e6}) {
+      Matrix<quad> s = gaussian<quad>(1, 5, seed, "scores");
+      s(4) = s.leftCols(4).mean();
+      const Matrix<quad> y = (s.array() - s.mean()) / quad(T);
+      const Matrix<quad> A = attn::gibbs(s, quad(T));
+      const double most = largest(y);
+      BOOST_TEST(most < 0.5);
+      verify(distance(quad(5) * A - y, Matrix<quad>::Ones(1, 5)),
+             2 * most * most);
+    }
+}
 BOOST_AUTO_TEST_CASE(ties_share_equally) {
   const Matrix<double> s{{1, 1, 0}, {0, -inf, -inf}, {-inf, -inf, -inf}};
   const Matrix<double> hard{{0.5, 0.5, 0}, {1, 0, 0}, {0, 0, 0}};
@@ -251,6 +264,8 @@ BOOST_AUTO_TEST_CASE(gauge_of_scale) {
            bound);
     verify(distance(free_energy(as, quad(a * T))(1), a * free_energy(s, T)(1)),
            bound);
+    verify(distance(expected_energy(as, quad(a * T))(1),
+                    a * expected_energy(s, T)(1)), bound);
   }
 }
 

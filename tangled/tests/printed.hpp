@@ -83,10 +83,13 @@ void rows_within_bound(std::uint64_t seeds, F f) {
 }
 
 // write the free energy of any distribution
-/// F(q) = U(q) - T H(q) of one row, as printed.
+/// F(q) = U(q) - T H(q) of one row, as printed, over the keys of q.
 inline quad free_energy_of(const Matrix<quad>& q, const Matrix<quad>& s,
                            quad T) {
-  return quad(-(q.array() * s.array()).sum()) - T * entropy(q)(0);
+  quad U(0);
+  for (Index j = 0; j < q.size(); ++j)
+    if (q(j) > 0) U -= q(j) * s(j);
+  return U - T * entropy(q)(0);
 }
 
 // write weights at any temperature
@@ -119,7 +122,7 @@ inline Below below(double y, double sigma) {
   Below b;
   for (double z = -10; z < 2 * sigma + 10; z += h) {
     const double p = h * std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
-    const double x = std::exp(sigma * z - y);
+    const double x = std::exp(std::min(sigma * z - y, 700.0));
     b.missed -= p * std::expm1(-x);
     b.excess += p * (std::expm1(-x) + x);
     b.slope += p * z * x * std::exp(-x);
@@ -145,39 +148,47 @@ inline ManyKeys many_keys(double log_n, double sigma) {
   return {phi, phi - sigma * slope, gap};
 }
 
-// visit all types of three keys
-/// Calls f(type, number of its sequences) for all types of N draws.
+// visit all types of draws
+/// Calls f(type, number of its sequences) for all types of N draws of n.
 template <class F>
-void for_types(Index N, F f) {
+void for_types(Index n, Index N, F f) {
+  // fill Pascal's triangle
   Matrix<quad> choose = Matrix<quad>::Zero(N + 1, N + 1);
   for (Index i = 0; i <= N; ++i)
     for (Index j = 0; j <= i; ++j)
       choose(i, j) = j == 0 ? quad(1)
                             : quad(choose(i - 1, j - 1) + choose(i - 1, j));
-  for (Index i = 0; i <= N; ++i)
-    for (Index j = 0; i + j <= N; ++j) {
-      RowVector<quad> q(3);
-      q << quad(double(i)), quad(double(j)), quad(double(N - i - j));
-      f(q / quad(double(N)), quad(choose(N, i) * choose(N - i, j)));
+  RowVector<quad> count = RowVector<quad>::Zero(n);
+  const auto visit = [&](auto& self, Index j, Index left,
+                         const quad& ways) -> void {
+    count(j) = quad(double(left));
+    if (j == n - 1) return f(RowVector<quad>(count / quad(double(N))), ways);
+    for (Index c = 0; c <= left; ++c) {
+      count(j) = quad(double(c));
+      self(self, j + 1, left - c, quad(ways * choose(left, c)));
     }
+  };
+  visit(visit, 0, N, quad(1));
 }
 
-// throw a die with three faces
-/// Throws of a die with the numbers 2, 1, 0: the probability of a total,
-/// and the expected fractions of the faces given that total.
+// throw a die many times
+/// Throws of a die: the probability of an event, and the expected
+/// fractions of the faces given that event.
 struct Throws {
   quad probability;
   RowVector<quad> fractions;
 };
 template <class Event>
-Throws throws_of_die(Index N, Event happens) {
-  Throws y{quad(0), RowVector<quad>::Zero(3)};
-  for_types(N, [&](const RowVector<quad>& q, const quad& sequences) {
-    const double total = double(N) * to_double(2 * q(0) + q(1));
+Throws throws_of_die(const RowVector<quad>& faces, Index N,
+                     Event happens) {
+  const Index n = faces.size();
+  Throws y{quad(0), RowVector<quad>::Zero(n)};
+  const quad each = pow(quad(double(n)), quad(double(-N)));
+  for_types(n, N, [&](const RowVector<quad>& q, const quad& sequences) {
+    const double total = double(N) * to_double(q.dot(faces));
     if (!happens(std::round(total))) return;
-    const quad p = sequences * pow(quad(3), quad(double(-N)));
-    y.probability += p;
-    y.fractions += p * q;
+    y.probability += sequences * each;
+    y.fractions += sequences * each * q;
   });
   y.fractions /= y.probability;
   return y;

@@ -219,7 +219,7 @@ auto gibbs_entropy(const Expr<D>& scores, const ScalarOf<D>& T = 1) {
 template <class S>
 bool is_distribution(const ScoreRows<S>& A, Index i, const S& total) {
   using std::abs;
-  const S slack(std::sqrt(unit_roundoff<S>()));
+  const S slack = static_cast<S>(std::sqrt(unit_roundoff<S>()));
   S sum(0);
   for (Index j = 0; j < A.cols(); ++j) {
     if (A(i, j) < S(0)) return false;
