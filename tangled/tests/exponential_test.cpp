@@ -343,6 +343,8 @@ BOOST_AUTO_TEST_CASE(energy_determines_temperature) {
                     std::domain_error);
   BOOST_CHECK_EXCEPTION(inverse_temperature(RowVector<double>{{1, 0, nan}}, -0.5),
                         std::domain_error, says("score of key 2 is NaN"));
+  BOOST_CHECK_EXCEPTION(inverse_temperature(RowVector<double>{{1, inf, 0}}, -0.5),
+                        std::domain_error, says("score of key 1 is NaN or inf"));
 }
 
 // check the probabilities of types
