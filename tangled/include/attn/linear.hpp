@@ -118,7 +118,7 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
 
 // map rows to simple features
 /// x + 1 for x >= 0 and exp(x) below, entry by entry; n x d -> n x d.  In
-/// float and double to 2 units in the last place below 0, and exactly 0
+/// float and double to 2 + |x|/16 units in the last place below 0, exactly 0
 /// where exp(x) is below the smallest normal number.  NaN propagates.
 template <class D>
 Matrix<ScalarOf<D>> elu_features(const Expr<D>& X) {
