@@ -221,8 +221,10 @@ reproducible: $(PDF)
 
 ## preview CH=04: one chapter in seconds (numbers of the last full build)
 .PHONY: preview
+drawn_in = $(shell sed -n 's/.*\\bookfig\(\[[a-z]*\]\)*{\([^}]*\)}.*/\2/p' \
+             $(wildcard chapters/$1.nw chapters/$1-*.nw))
 preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
-    $(FIGURES:%=build/fig/%.pdf)
+    $(patsubst %,build/fig/%.pdf,$(if $(CH),$(call drawn_in,$(CH))))
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
 	$Qbook/typeset/typeset --preview $(CH)
 
