@@ -13,7 +13,7 @@ Matrix<double> inverse(const Matrix<double>& g) {
 }
 double cond(const Matrix<double>& g) { return g.norm() * inverse(g).norm(); }
 Matrix<double> random_metric(Index d, std::uint64_t seed) {
-  const Matrix<double> W = gaussian<double>(d, d, seed);
+  const Matrix<double> W = gaussian<double>(d, d, seed, "metric");
   return W.transpose() * W + 0.1 * Matrix<double>::Identity(d, d);
 }
 BOOST_AUTO_TEST_CASE(spd_distance_is_invariant) {
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(spd_geodesics) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index d = Index(1 + seed % 4);
     const Matrix<double> g = random_metric(d, seed);
-    const Matrix<double> W = gaussian<double>(d, d, seed + 30);
+    const Matrix<double> W = gaussian<double>(d, d, seed, "direction");
     const Matrix<double> X = W + W.transpose(), A = inverse(g) * X;
     const double length = std::sqrt((A * A).trace());
     for (const double t : {0.01, 0.1})
@@ -84,10 +84,10 @@ BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
 
 // check many parameters
 struct Layer {
-  Matrix<double> k = gaussian<double>(7, 3, 1);
-  Matrix<double> x = gaussian<double>(64, 4, 2);
-  Matrix<double> W = 0.3 * gaussian<double>(3, 4, 3);
-  Matrix<double> V = gaussian<double>(3, 4, 4);
+  Matrix<double> k = gaussian<double>(7, 3, 1, "k");
+  Matrix<double> x = gaussian<double>(64, 4, 1, "x");
+  Matrix<double> W = 0.3 * gaussian<double>(3, 4, 1, "W");
+  Matrix<double> V = gaussian<double>(3, 4, 1, "V");
   auto scores() const {
     return [this](const auto& Y) {
       using S = typename std::decay_t<decltype(Y)>::Scalar;
@@ -96,6 +96,21 @@ struct Layer {
     };
   }
 };
+Matrix<double> projection_fisher(const Matrix<double>& k,
+                                 const Matrix<double>& x,
+                                 const Matrix<double>& W,
+                                 const Matrix<double>& V) {
+  Matrix<double> sum = Matrix<double>::Zero(W.rows(), W.cols());
+  for (Index i = 0; i < x.rows(); ++i) {
+    const Vector<double> xi = x.row(i).transpose();
+    const Matrix<double> G =
+        QueryMetric<double>{k}(Vector<double>(W * xi));
+    const auto X = view<up>(xi);
+    sum += eq<"U_a{}^m = G_{ab} V^b{}_n x^n x^m">(
+        view<dn, dn>(G), view<up, dn>(V), X, X).mat();
+  }
+  return sum;
+}
 BOOST_AUTO_TEST_CASE(fisher_vector_three_ways) {
   const Layer l;
   const Matrix<double> F = fisher_vector(l.scores(), l.W, l.V);
@@ -178,15 +193,15 @@ BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
 BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Index d = Index(1 + seed % 4), r = Index(1 + seed % 2);
-    const Matrix<Fp> W = uniform<Fp>(r, d, seed);
-    const Matrix<Fp> Q = uniform<Fp>(5, d, seed + 1);
-    const Matrix<Fp> K = uniform<Fp>(3, d, seed + 2);
-    const Matrix<Fp> dS = uniform<Fp>(5, 3, seed + 3);
+    const Matrix<Fp> W = uniform<Fp>(r, d, seed, "W");
+    const Matrix<Fp> Q = uniform<Fp>(5, d, seed, "Q");
+    const Matrix<Fp> K = uniform<Fp>(3, d, seed, "K");
+    const Matrix<Fp> dS = uniform<Fp>(5, 3, seed, "dS");
     const Matrix<Fp> dg = metric_gradient(Q, dS, K);
     const auto f = factor_gradient(W, Q, dS, K);
     verify_exact(f.W, pullback_vjp(W, dg), 4);
     verify_exact(f.D, Vector<Fp>(dg.diagonal()), 3);
-    const Matrix<Fp> wide = uniform<Fp>(3, d + 1, seed);
+    const Matrix<Fp> wide = uniform<Fp>(3, d + 1, seed, "wide");
     for (const auto& bad : {Q, wide})
       BOOST_CHECK_EXCEPTION(factor_gradient(W, Q, dS, bad),
                             std::invalid_argument,
@@ -195,7 +210,7 @@ BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
 }
 BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Matrix<double> W = gaussian<double>(2, 3, seed + 20);
+    const Matrix<double> W = gaussian<double>(2, 3, seed, "W");
     const Planted task = planted_task(6, 3, seed);
     const auto loss = [&](const auto& Y) {
       using S = typename std::decay_t<decltype(Y)>::Scalar;
@@ -243,9 +258,9 @@ BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
 }
 BOOST_AUTO_TEST_CASE(one_planted_position) {
   const Planted t = planted_task(1, 1, 5);
-  const double w = gaussian<double>(1, 1, 8)(0);
+  const double w = gaussian<double>(1, 1, 5, "teacher")(0);
   BOOST_TEST(t.g(0) == w * w + 0.1);
-  BOOST_TEST((t.O == t.V && t.V == gaussian<double>(1, 1, 7)));
+  BOOST_TEST((t.O == t.V && t.V == gaussian<double>(1, 1, 5, "V")));
   BOOST_TEST(t.loss(t.g) == 0);
 }
 BOOST_AUTO_TEST_CASE(planted_is_stationary) {
@@ -254,7 +269,7 @@ BOOST_AUTO_TEST_CASE(planted_is_stationary) {
     verify(task.score_gradient(task.g).norm(),
            gamma(16, 0x1p-53) * task.O.norm() * task.V.norm());
     const auto f = [&](const auto& h) { return task.output(h); };
-    const Matrix<double> V = gaussian<double>(3, 3, seed + 20);
+    const Matrix<double> V = gaussian<double>(3, 3, seed, "direction");
     const Matrix<double> J = directional(f, task.g, V);
     const double vFv = V.cwiseProduct(normal_fisher_vector(f, task.g, V)).sum();
     verify(std::abs(vFv / J.squaredNorm() - 1), gamma(1000, 0x1p-53));
@@ -263,7 +278,7 @@ BOOST_AUTO_TEST_CASE(planted_is_stationary) {
 BOOST_AUTO_TEST_CASE(natural_step_is_gauss_newton) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Planted task = planted_task(32, 4, seed);
-    const Matrix<double> X = gaussian<double>(4, 4, seed + 20);
+    const Matrix<double> X = gaussian<double>(4, 4, seed, "direction");
     const Matrix<double> E = X + X.transpose();
     const auto left = [&](double e) {
       const Matrix<double> g = task.g + e * E;

@@ -8,6 +8,21 @@ using namespace attn;
 BOOST_AUTO_TEST_SUITE(geometry)
 
 // define losses and medians for the checks
+Vector<double> weights_of(const Matrix<double>& k, const Vector<double>& q) {
+  return attn::gibbs((k * q).transpose()).transpose();
+}
+double divergence(const Vector<double>& p, const Vector<double>& q) {
+  return kl(RowVector<double>(p.transpose()),
+            RowVector<double>(q.transpose()))(0);
+}
+Vector<double> polished(const Matrix<double>& k, const Vector<double>& p) {
+  Vector<double> q = fit_query(k, p, Steps::natural, 0, 60).at;
+  for (int step = 0; step < 3; ++step) {
+    const Vector<double> A = weights_of(k, q);
+    q -= natural_query_gradient<double>(k, A, -p.cwiseQuotient(A));
+  }
+  return q;
+}
 double median(std::vector<double> x) {
   std::sort(x.begin(), x.end());
   return x[x.size() / 2];
@@ -41,10 +56,10 @@ Index fit_output(const Matrix<double>& k, const Matrix<double>& V,
   return Index(descend(zero, loss, propose, 1e-12, most).loss.size()) - 1;
 }
 Vector<double> weights(Index n, std::uint64_t seed) {
-  return attn::gibbs(gaussian<double>(1, n, seed)).transpose();
+  return attn::gibbs(gaussian<double>(1, n, seed, "weights")).transpose();
 }
 Vector<Fp> field_weights(Index n, std::uint64_t seed) {
-  Vector<Fp> p = uniform<Fp>(n, 1, seed);
+  Vector<Fp> p = uniform<Fp>(n, 1, seed, "weights");
   p(n - 1) += Fp(1) - p.sum();
   return p;
 }
@@ -74,7 +89,7 @@ std::pair<Vector<quad>, double> slope_in_quad(const Matrix<double>& k_,
 BOOST_AUTO_TEST_CASE(natural_is_centred) {
   for (Index n = 1; n <= 8; ++n) {
     const Vector<Fp> A = field_weights(n, std::uint64_t(n));
-    const Vector<Fp> dA = uniform<Fp>(n, 1, std::uint64_t(n + 70));
+    const Vector<Fp> dA = uniform<Fp>(n, 1, std::uint64_t(n), "dA");
     const Fp T(7);
     const Vector<Fp> dS = T * fisher_times(A, dA, T);
     const Matrix<Fp> N = natural_gradient(
@@ -89,7 +104,7 @@ BOOST_AUTO_TEST_CASE(natural_is_centred) {
 BOOST_AUTO_TEST_CASE(gauges_agree) {
   for (Index n = 2; n <= 8; ++n) {
     const Vector<Fp> A = field_weights(n, std::uint64_t(n));
-    const Vector<Fp> dA = uniform<Fp>(n, 1, std::uint64_t(n + 70));
+    const Vector<Fp> dA = uniform<Fp>(n, 1, std::uint64_t(n), "dA");
     const Matrix<Fp> F = fisher(A).topLeftCorner(n - 1, n - 1);
     const Matrix<Fp> inverse = inverse_metric(Tensor<Fp, dn, dn>(F)).g.mat();
     Vector<Fp> x = Vector<Fp>::Zero(n);
@@ -102,9 +117,9 @@ BOOST_AUTO_TEST_CASE(gauges_agree) {
 BOOST_AUTO_TEST_CASE(natural_query_is_a_slope) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 4), n = d + 1 + Index(seed % 5);
-    const Matrix<double> k = gaussian<double>(n, d, seed);
-    const Vector<double> p = weights(n, seed + 5);
-    const Vector<double> dA = gaussian<double>(n, 1, seed + 6);
+    const Matrix<double> k = gaussian<double>(n, d, seed, "k");
+    const Vector<double> p = weights(n, seed);
+    const Vector<double> dA = gaussian<double>(n, 1, seed, "dA");
     const double T = 0.5 + 0.1 * double(seed % 7);
     const Vector<double> beta = natural_query_gradient(k, p, dA, T);
     const auto [truth, size] = slope_in_quad(k, p, dA, T);
@@ -154,7 +169,7 @@ BOOST_AUTO_TEST_CASE(fisher_has_no_inverse) {
   double least = HUGE_VAL;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Vector<double> p = weights(5, seed);
-    const Vector<double> dA = gaussian<double>(5, 1, seed + 60);
+    const Vector<double> dA = gaussian<double>(5, 1, seed, "dA");
     const Matrix<double> F = fisher(p);
     try {
       const Matrix<double> X =
@@ -202,9 +217,9 @@ BOOST_AUTO_TEST_CASE(steps_agree_to_first_order) {
 }
 BOOST_AUTO_TEST_CASE(natural_gradient_is_a_vector) {
   for (Index d = 1; d <= 6; ++d) {
-    const Matrix<Fp> W = uniform<Fp>(d, d, std::uint64_t(d));
-    const Matrix<Fp> J = uniform<Fp>(d, d, std::uint64_t(d + 20));
-    const Vector<Fp> dL = uniform<Fp>(d, 1, std::uint64_t(d + 40));
+    const Matrix<Fp> W = uniform<Fp>(d, d, std::uint64_t(d), "W");
+    const Matrix<Fp> J = uniform<Fp>(d, d, std::uint64_t(d), "J");
+    const Vector<Fp> dL = uniform<Fp>(d, 1, std::uint64_t(d), "dL");
     const Matrix<Fp> F = W.transpose() * W, Fx = J.transpose() * F * J;
     const auto natural = [](const Matrix<Fp>& g, const Vector<Fp>& x) {
       return Vector<Fp>(inverse_metric(Tensor<Fp, dn, dn>(g)).g.mat() * x);
@@ -269,7 +284,7 @@ BOOST_AUTO_TEST_CASE(squared_output_loss) {
     std::vector<double> count[3];
     for (std::uint64_t seed = 1; seed <= 9; ++seed) {
       const Matrix<double> k = stretched_keys(kappa, seed);
-      const Matrix<double> V = gaussian<double>(12, 4, seed + 7);
+      const Matrix<double> V = gaussian<double>(12, 4, seed, "values");
       const Vector<double> target = V.transpose() * target_weights(k, seed);
       for (const int how : {0, 1, 2})
         count[how].push_back(double(fit_output(k, V, target, how, most)));
@@ -320,5 +335,56 @@ BOOST_AUTO_TEST_CASE(full_steps_diverge) {
   fact("lost", lost);
   fact("runs", 100);
   refute(lost, 1);
+}
+
+// check the projection on the queries
+BOOST_AUTO_TEST_CASE(projection_on_queries) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Index d = Index(1 + seed % 3);
+    const Matrix<double> k = gaussian<double>(d + 3, d, seed, "keys");
+    const Vector<double> p = weights(d + 3, seed);
+    const Vector<double> best = polished(k, p);
+    const Vector<double> A = weights_of(k, best);
+    verify((k.transpose() * (A - p)).norm(), 0x1p-46 * k.norm());
+    for (const double far : {0.1, 1.0, 3.0}) {
+      const Vector<double> q =
+          best + far * gaussian<double>(d, 1, seed, "elsewhere");
+      const Vector<double> B = weights_of(k, q);
+      verify(std::abs(divergence(p, B) - divergence(p, A) -
+                      divergence(A, B)), 0x1p-44 * (1 + (k * q).norm()));
+    }
+  }
+}
+
+// check the answers on descent
+BOOST_AUTO_TEST_CASE(answer_copies) {
+  const Vector<Fp> A = field_weights(4, 1), dA = uniform<Fp>(4, 1, 1, "dA");
+  Vector<Fp> B(5), dB(5);
+  B << A.head(3), A(3) / 3, A(3) * 2 / 3;
+  dB << dA, dA(3);
+  const auto step = [](const Vector<Fp>& p, const Vector<Fp>& w) {
+    return fisher_solve(p, fisher_times(p, w));
+  };
+  const Vector<Fp> before = step(A, dA), after = step(B, dB).head(4);
+  BOOST_TEST(!same(before, after));
+  const Vector<Fp> off = before - after;
+  verify_exact(off, Vector<Fp>(Vector<Fp>::Constant(4, off(0))), 12);
+  verify_exact(Vector<Fp>(dA.array() - A.dot(dA)),
+               Vector<Fp>(dB.head(4).array() - B.dot(dB)), 4);
+}
+BOOST_AUTO_TEST_CASE(answer_reverse) {
+  const Matrix<double> k{{-1.0}, {0.0}, {1.0}};
+  const Vector<double> p{{0.49, 0.02, 0.49}};
+  const auto at = [&](double q) {
+    return weights_of(k, Vector<double>::Constant(1, q));
+  };
+  fact("at_zero", divergence(at(0), p), 4);
+  fact("at_two", divergence(at(2), p), 4);
+  refute(divergence(at(0), p) - divergence(at(2), p), 0.01);
+  refute(divergence(at(30), p) - divergence(at(2), p), 0.01);
+  verify(std::abs(divergence(at(2), p) - divergence(at(-2), p)), 0x1p-50);
+  verify(std::abs(k.col(0).dot(at(0) - p)), 0x1p-50);
+  for (double q = 0; q < 5; q += 0.25)
+    verify(divergence(p, at(q)), divergence(p, at(q + 0.25)));
 }
 BOOST_AUTO_TEST_SUITE_END()

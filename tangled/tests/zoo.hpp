@@ -63,4 +63,12 @@ inline Matrix<double> pentagon() {
         std::sin(0.4 * M_PI * double(j));
   return k;
 }
+
+// allow for roundings in quad
+/// n roundings in quad, relative to numbers of order one.
+inline double roundings(double n) { return n * 0x1p-113; }
+const auto real_line = [](const auto& t) {
+  using S = std::decay_t<decltype(t)>;
+  return Vector<S>(Vector<S>::Constant(1, t));
+};
 }  // namespace geometry

@@ -16,31 +16,31 @@ namespace attn {
 // measure weights with the Fisher metric
 
 // compute the Fisher information
-/// Fisher information at theta of the family whose log-probabilities the
-/// function log_p returns; all of them must be finite.
+/// Fisher information at theta (def. fisher) of the family whose
+/// log-probabilities log_p returns; all of them must be finite.
 template <class F, class S>
 Tensor<S, dn, dn> fisher_information(const F& log_p,
                                      const Vector<S>& theta) {
-  using std::exp;
+  // differentiate the logarithms of a family
   const auto dl = partial([&](const auto& y) {
     using T = typename std::decay_t<decltype(y)>::Scalar;
     return Tensor<T, dn>(Vector<T>(log_p(y)));
   }, theta);
-  const Vector<S> l = log_p(theta);
-  const Tensor<S, up, up> P(Matrix<S>(l.array().exp().matrix().asDiagonal()));
+  const Vector<S> p = Vector<S>(log_p(theta)).array().exp();
+  const Tensor<S, up, up> P(Matrix<S>(p.asDiagonal()));
   return eq<R"(F_{ab} = P^{jk} \partial_a \ell_j \partial_b \ell_k)">(
       P, dl, dl);
 }
 
 // apply the Fisher matrix and its inverse
-/// Fisher matrix (diag p - p p^T)/T^2 of scores with the weights p.
+/// Fisher matrix (diag p - p p^T)/T^2 of scores with the weights p (thm.
+/// geometry-softmax-fisher).
 /// Throws std::domain_error unless 0 < T < infinity.
 template <class S>
 Matrix<S> fisher(const Vector<S>& p, const S& T = S(1)) {
   require_temperature("fisher", T);
   return (Matrix<S>(p.asDiagonal()) - p * p.transpose()) / (T * T);
 }
-
 /// Fisher matrix times v in O(n): p (v - <p, v>)/T^2.
 /// Throws std::invalid_argument unless p and v have one size.
 template <class S>
@@ -51,9 +51,8 @@ Vector<S> fisher_times(const Vector<S>& p, const Vector<S>& v,
   const S mean = p.dot(v);
   return p.cwiseProduct(Vector<S>(v.array() - mean)) / (T * T);
 }
-
 /// v minus its mean over the keys of nonzero weight; 0 at the others.
-/// Throws std::invalid_argument.
+/// Throws std::invalid_argument unless p and v have one size.
 template <class S>
 Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
   require(p.size() == v.size(), "centred: p has ", p.size(),
@@ -67,7 +66,7 @@ Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
   return c;
 }
 /// Pseudo-inverse of the Fisher matrix times w, in O(n)
-/// (thm. geometry-pinv).
+/// (thm. geometry-pinv, with the plain mean for z).
 /// Throws std::invalid_argument unless p and w have one size.
 template <class S>
 Vector<S> fisher_solve(const Vector<S>& p, const Vector<S>& w,
@@ -120,7 +119,6 @@ Vector<S> fisher_rao_geodesic(const Vector<S>& p, const Vector<S>& q,
   const Vector<S> root = a * p.cwiseSqrt() + b * q.cwiseSqrt();
   return root.cwiseProduct(root);
 }
-
 /// Point at t of the m-geodesic: (1 - t) p + t q.
 /// Throws as fisher_rao_distance.
 template <class S>
@@ -128,7 +126,6 @@ Vector<S> m_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
   detail::require_pair("m_geodesic", p, q);
   return (S(1) - t) * p + t * q;
 }
-
 /// Point at t of the e-geodesic: p^(1-t) q^t, normalised.
 /// Throws as fisher_rao_distance.
 template <class S>
@@ -136,9 +133,9 @@ Vector<S> e_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
   detail::require_pair("e_geodesic", p, q);
   if (t == S(0)) return p;
   if (t == S(1)) return q;
-  const RowVector<S> x = (S(1) - t) * p.array().log().matrix().transpose() +
-                         t * q.array().log().matrix().transpose();
-  return gibbs(x).transpose();
+  const Vector<S> log_p = p.array().log(), log_q = q.array().log();
+  const Vector<S> x = (S(1) - t) * log_p + t * log_q;
+  return gibbs(RowVector<S>(x.transpose())).transpose();
 }
 
 // write the Fisher metric in two charts
@@ -153,7 +150,6 @@ struct NaturalChart {
     return fisher(Vector<S>(p.head(theta.size())));
   }
 };
-
 /// Fisher metric of n weights in the first n - 1 of them.
 struct MixtureChart {
   /// diag(1/a) + 1/p_n for the first n - 1 weights a.
@@ -166,9 +162,26 @@ struct MixtureChart {
   }
 };
 
+// mix straight scores with straight weights
+/// The alpha-connection (def. alpha) of a metric g that is the Hessian of
+/// a function in these coordinates: 1 straight scores, 0 the metric's,
+/// -1 straight weights.
+template <class G>
+struct AlphaConnection {
+  G g;
+  double alpha;
+  /// Symbols at x, slots (c; a, b).
+  template <class S>
+  Tensor<S, up, dn, dn> operator()(const Vector<S>& x) const {
+    return static_cast<S>(1 - alpha) * christoffel(g, x);
+  }
+};
+template <class G>
+AlphaConnection(G, double) -> AlphaConnection<G>;
+
 // give queries the metric of their weights
-/// Fisher metric of a query q (d entries) whose scores are k q / T:
-/// the covariance of the rows of k (n x d) under its weights, over T^2.
+/// Fisher metric of a query q (d entries) whose scores are k q / T (thm.
+/// geometry-query): the covariance of the rows of k (n x d), over T^2.
 template <class R>
 struct QueryMetric {
   Matrix<R> k;
@@ -178,6 +191,8 @@ struct QueryMetric {
   Matrix<S> operator()(const Vector<S>& q) const {
     require(q.size() == k.cols(), "QueryMetric: q has ", q.size(),
             " entries but keys have ", k.cols());
+
+    // take the covariance of the keys
     const Matrix<S> keys = lift<S>(k);
     const RowVector<S> s = times(keys, q).transpose();
     const RowVector<S> A = gibbs(s, static_cast<S>(T));
@@ -187,17 +202,44 @@ struct QueryMetric {
   }
 };
 
+// divide a curve into equal lengths
+/// The n + 1 times between s and t that divide a curve into parts of
+/// equal length.  Throws std::invalid_argument unless n > 0.
+template <class G, class C, class S>
+std::vector<S> equal_parts(const G& g, const C& curve, const S& s,
+                           const S& t, Index n) {
+  const S length = curve_length(g, curve, s, t, 8 * n);
+  const auto pace = [&](const S&, const Vector<S>& at) {
+    return Vector<S>(Vector<S>::Constant(1, S(1) / speed(g, curve, at(0))));
+  };
+
+  // walk with unit speed and mark the times
+  const S h = length / S(double(8 * n));
+  Vector<S> at = Vector<S>::Constant(1, s);
+  std::vector<S> times{s};
+  for (Index k = 1; k < 8 * n; ++k) {
+    at = runge_kutta_step(pace, S(0), at, h);
+    if (k % 8 == 0) times.push_back(at(0));
+  }
+  times.push_back(t);
+  return times;
+}
+
+// descend with the Fisher metric
+
 // solve least squares by orthogonalisation
 namespace detail {
 template <class S>
 Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
   const Index d = X.cols();
-  const S eps(std::numeric_limits<S>::epsilon());
   Matrix<S> R = Matrix<S>::Zero(d, d);
   Vector<S> z = Vector<S>::Zero(d), b = z;
   const RowVector<S> before = X.colwise().squaredNorm();
   for (Index a = 0; a < d; ++a) {
     const S rest = X.col(a).squaredNorm();
+
+    // skip a column of which nothing is left
+    const S eps(std::numeric_limits<S>::epsilon());
     if (!(S(double(X.rows() * d)) * eps * eps * before(a) < rest)) continue;
     R(a, a) = S(1);
     z(a) = X.col(a).dot(y) / rest;
@@ -209,6 +251,8 @@ Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
       X.col(c) -= R(a, c) * X.col(a);
     }
   }
+
+  // substitute back
   for (Index a = d - 1; a >= 0; --a)
     if (R(a, a) == S(1))
       b(a) = z(a) - R.row(a).tail(d - 1 - a).dot(b.tail(d - 1 - a));
@@ -234,7 +278,7 @@ Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
 }
 /// Gradient of a query (d entries) from the cotangents dA of its weights
 /// p, both n, for keys k (n x d): k^T S-bar.
-/// Throws std::invalid_argument.
+/// Throws std::invalid_argument unless k has one row per weight.
 template <class S>
 Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
                          const Vector<S>& dA, const S& T = S(1)) {
@@ -242,13 +286,13 @@ Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
           " keys but ", p.size(), " weights");
   return T * (k.transpose() * fisher_times(p, dA, T));
 }
-
-/// Natural gradient of a query, by weighted least squares of dA on the
-/// keys (thm. geometry-regression); zero along directions without information.
+/// Natural gradient of a query (thm. geometry-regression); zero along
+/// directions without information.  Shapes as query_gradient.
 /// Throws std::invalid_argument unless k has one row per weight.
 template <class S>
 Vector<S> natural_query_gradient(const Matrix<S>& k, const Vector<S>& p,
                                  const Vector<S>& dA, const S& T = S(1)) {
+  // refuse keys and weights that do not match
   require(k.rows() == p.size() && p.size() == dA.size(),
           "natural_query_gradient: ", k.rows(), " keys, ", p.size(),
           " weights and ", dA.size(), " cotangents");
@@ -267,7 +311,6 @@ struct Descent {
   X at;
   std::vector<double> loss;
 };
-
 /// Descent with backtracking from x: propose(x) returns the pair of the
 /// rate of decrease and the curve t -> point along which to move.  Stops
 /// at a loss of at most the tolerance, after `most` steps, or when stuck.
@@ -277,6 +320,8 @@ Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
   Descent<X> path{x, {loss(x)}};
   for (Index k = 0; k < most && path.loss.back() > tolerance; ++k) {
     const auto [rate, curve] = propose(path.at);
+
+    // backtrack until the loss has fallen enough
     double t = 1;
     X y = curve(t);
     double next = loss(y);
@@ -311,13 +356,13 @@ double largest_eigenvalue(const Matrix<double>& k) {  // of k^T k
 
 /// Which covector-to-vector map a descent uses.
 enum class Steps { plain, natural };
-
 /// Minimises KL(p || A(q)) from q = 0 for keys k (n x d) at T = 1 by
 /// descend with the given steps.  Throws as kl for a bad p.
 template <class S = double>
 Descent<Vector<double>> fit_query(const Matrix<double>& k,
                                   const Vector<double>& p,
                                   Steps steps, double tolerance, Index most) {
+  // evaluate weights and loss of a query
   const RowVector<S> target = p.transpose();
   const auto weights = [&](const Vector<S>& q) {
     return RowVector<S>(gibbs(RowVector<S>((k * q).transpose())));
@@ -344,23 +389,32 @@ Descent<Vector<double>> fit_query(const Matrix<double>& k,
   return descend(start, loss, propose, tolerance, most);
 }
 
+// pull coefficients back through a map
+namespace detail {
+// the gradient at X of the sum of w_ij f(X)_ij
+template <class F, class S>
+Matrix<S> pulled_back(const F& f, const Matrix<S>& X, const Matrix<S>& w) {
+  return gradient([&](const auto& Y) {
+    const Matrix<Var<S>> y = f(Y);
+    Var<S> sum(0);
+    for (Index i = 0; i < y.rows(); ++i)
+      for (Index j = 0; j < y.cols(); ++j) sum += w(i, j) * y(i, j);
+    return sum;
+  }, X);
+}
+}  // namespace detail
+
 // multiply by the Fisher matrix of parameters
-/// Fisher matrix times V, for parameters X of the scores: scores(X) is
-/// n_q x n_k for matrices X of T and of numbers that differentiate.
-/// Summed over queries; the result has the shape of X.
+/// Fisher matrix times V (prop. geometry-products), for parameters X of
+/// the scores: scores(X) is n_q x n_k for matrices X of S and of scalars
+/// that differentiate.  Summed over queries; shaped like X.
 template <class F, class S>
 Matrix<S> fisher_vector(const F& scores, const Matrix<S>& X,
                         const Matrix<S>& V, const S& T = S(1)) {
   const Matrix<S> A = gibbs(Matrix<S>(scores(X)), T);
   const Matrix<S> ds = directional(scores, X, V);
-  const Matrix<S> w = softmax_vjp(A, ds, T) / T;
-  return gradient([&](const auto& Y) {
-    const Matrix<Var<S>> s = scores(Y);
-    Var<S> sum(0);
-    for (Index i = 0; i < s.rows(); ++i)
-      for (Index j = 0; j < s.cols(); ++j) sum += w(i, j) * s(i, j);
-    return sum;
-  }, X);
+  return detail::pulled_back(scores, X,
+                             Matrix<S>(softmax_vjp(A, ds, T) / T));
 }
 
 // solve by conjugate gradients
@@ -371,7 +425,6 @@ struct Solved {
   Index steps;
   S residual;
 };
-
 /// Conjugate gradients for a symmetric positive definite map apply, until
 /// the residual is below tolerance times that of x = 0.
 template <class A, class S>
@@ -383,6 +436,7 @@ Solved<S> conjugate_gradients(const A& apply, const Matrix<S>& b,
   const S stop = tolerance * tolerance * rr;
   Index k = 0;
   for (; k < most && stop < rr; ++k) {
+    // go to the minimum along one direction
     const Matrix<S> Ap = apply(p);
     const S alpha = rr / p.cwiseProduct(Ap).sum();
     x += alpha * p;
@@ -404,6 +458,8 @@ struct KroneckerFactors {
   Matrix<S> times(const Matrix<S>& V) const {
     return S(double(n)) * (G * V * X);
   }
+
+  // solve with both Kronecker factors
   /// The V with n (G + a) V (X + a) = U, for damping a > 0.
   Matrix<S> solve(const Matrix<S>& U, const S& a) const {
     const Matrix<S> g = G + a * Matrix<S>::Identity(G.rows(), G.rows());
@@ -426,20 +482,5 @@ KroneckerFactors<S> kronecker_factors(const Matrix<S>& k, const Matrix<S>& x,
   for (Index i = 0; i < x.rows(); ++i)
     mean += G(Vector<S>(W * x.row(i).transpose())) / n;
   return {mean, x.transpose() * x / n, x.rows()};
-}
-
-/// Exact Fisher matrix of W times V, sum_i G(q_i) V x_i x_i^T (d x m).
-template <class S>
-Matrix<S> projection_fisher(const Matrix<S>& k, const Matrix<S>& x,
-                            const Matrix<S>& W, const Matrix<S>& V) {
-  Matrix<S> sum = Matrix<S>::Zero(W.rows(), W.cols());
-  for (Index i = 0; i < x.rows(); ++i) {
-    const Vector<S> xi = x.row(i).transpose();
-    const Matrix<S> G = QueryMetric<S>{k}(Vector<S>(W * xi));
-    const auto X = view<up>(xi);
-    sum += eq<"U_a{}^m = G_{ab} V^b{}_n x^n x^m">(
-        view<dn, dn>(G), view<up, dn>(V), X, X).mat();
-  }
-  return sum;
 }
 }  // namespace attn

@@ -19,12 +19,13 @@ namespace attn {
 /// unless the matrix is symmetric to half the digits.
 template <class G, class S>
 Tensor<S, dn, dn> metric_at(const G& g, const Vector<S>& x) {
-  using std::abs;
   const Matrix<S> m = g(x);
   require(m.rows() == x.size() && m.cols() == x.size(), "metric_at: g is ",
           shape(m), " at a point with ", x.size(), " coordinates");
+
+  // refuse an asymmetric matrix
   if constexpr (std::numeric_limits<S>::is_specialized) {
-    // refuse an asymmetric matrix
+    using std::abs;
     const S u(unit_roundoff<S>());
     for (Index a = 0; a < x.size(); ++a)
       for (Index b = 0; b < a; ++b) {
@@ -53,6 +54,7 @@ InverseMetric<S> inverse_metric(const Tensor<S, dn, dn>& g) {
   B.setIdentity();
   S det(1);
   for (Index c = 0; c < A.rows(); ++c) {
+    // divide a row by its positive pivot
     const S pivot = A(c, c);
     require_domain(S(0) < pivot, "inverse_metric: pivot ", c,
                    " is not positive, so g is not positive definite");
@@ -79,7 +81,6 @@ S inner(const G& g, const Vector<S>& x, const Vector<S>& u,
   const auto gx = metric_at(g, x);
   return eq<"s = g_{ab} u^a v^b">(gx, view<up>(u), view<up>(v));
 }
-
 /// Angle between u and v at x, in [0, pi]; NaN if one of them is zero.
 template <class G, class S>
 S angle(const G& g, const Vector<S>& x, const Vector<S>& u,
@@ -89,15 +90,15 @@ S angle(const G& g, const Vector<S>& x, const Vector<S>& u,
               sqrt(S(inner(g, x, u, u) * inner(g, x, v, v)));
   return c < S(-1) ? S(acos(S(-1))) : S(1) < c ? S(0) : S(acos(c));
 }
-
 /// sqrt(det g) at x, the volume of a unit box of coordinates.
+/// Throws std::domain_error unless g is positive definite there.
 template <class G, class S>
 S volume_density(const G& g, const Vector<S>& x) {
   using std::sqrt;
   return sqrt(inverse_metric(metric_at(g, x)).det);
 }
 
-// measure the length of a curve
+// follow a curve and its velocity
 /// Point and velocity of a curve at t.
 template <class C, class S>
 std::pair<Vector<S>, Vector<S>> at_time(const C& curve, const S& t) {
@@ -106,27 +107,32 @@ std::pair<Vector<S>, Vector<S>> at_time(const C& curve, const S& t) {
   for (Index a = 0; a < y.size(); ++a) x(a) = y(a).v, v(a) = y(a).d;
   return {x, v};
 }
+/// Speed of a curve at t, the length of its velocity in the metric g.
+template <class G, class C, class S>
+S speed(const G& g, const C& curve, const S& t) {
+  using std::sqrt;
+  const auto [x, v] = at_time(curve, t);
+  return sqrt(inner(g, x, v, v));
+}
 
+// measure the length of a curve
 /// Length of a curve between the times s and t, by Simpson's rule with
 /// 2n intervals.  Throws std::invalid_argument unless n > 0.
 template <class G, class C, class S>
 S curve_length(const G& g, const C& curve, const S& s, const S& t,
                Index n) {
-  using std::sqrt;
   require(n > 0, "curve_length: n is ", n);
-  S sum(0);
-  for (Index k = 0; k <= 2 * n; ++k) {
-    const S w(double(k == 0 || k == 2 * n ? 1 : k % 2 == 0 ? 2 : 4));
-    const auto [x, v] =
-        at_time(curve, S(s + (t - s) * S(double(k)) / S(double(2 * n))));
-    sum += w * sqrt(inner(g, x, v, v));
-  }
-  return (t - s) * sum / S(double(6 * n));
+  const S h = (t - s) / S(double(2 * n));
+  S sum = speed(g, curve, s) + speed(g, curve, t);
+  for (Index k = 1; k < 2 * n; ++k)
+    sum += S(k % 2 == 0 ? 2 : 4) *
+           speed(g, curve, S(s + h * S(double(k))));
+  return h * sum / S(3);
 }
 
 // differentiate covariantly with a metric
 
-// differentiate a tensor field
+// add a slot for the derivative
 namespace detail {
 template <class T>
 struct Differential;
@@ -136,6 +142,7 @@ struct Differential<Tensor<Dual<S>, H...>> {
 };
 }  // namespace detail
 
+// differentiate a tensor field
 /// All partial derivatives of a tensor field at x: slot 0 is the
 /// coordinate c of d/dx^c.  field maps Vector<Dual<S>> to a Tensor.
 template <class F, class S>
@@ -190,6 +197,8 @@ auto corrected(const Symbols<S>& Ga, const Tensor<S, dn>& u,
                const Tensor<S, dn, dn>& du) {
   return eq<R"(D_{ab} = \partial_a u_b - \Gamma^c_{ab} u_c)">(du, Ga, u);
 }
+}  // namespace detail
+namespace detail {
 template <class S>
 auto corrected(const Symbols<S>& Ga, const Tensor<S, dn, dn>& h,
                const Tensor<S, dn, dn, dn>& dh) {
@@ -207,40 +216,48 @@ auto covariant_derivative(const G& g, const F& field, const Vector<S>& x) {
   return detail::corrected(christoffel(g, x), field(x), partial(field, x));
 }
 
-// compute the Riemann tensor
-/// Riemann tensor at x, slots (a; b, c, d) (eq. riemann).  Throws
-/// std::domain_error where g is no metric.
-template <class G, class S>
-Tensor<S, up, dn, dn, dn> riemann(const G& g, const Vector<S>& x) {
-  const auto Ga = christoffel(g, x);
-  const auto dGa =
-      partial([&](const auto& y) { return christoffel(g, y); }, x);
+// bend with a metric and go straight
+
+// compute the curvature of a connection
+/// Curvature at x, slots (a; b, c, d) (eq. riemann), of a connection that
+/// maps Vector<S>, for S and for Dual<S>, to symbols of slots (c; a, b).
+template <class C_, class S>
+Tensor<S, up, dn, dn, dn> connection_curvature(const C_& connection,
+                                               const Vector<S>& x) {
+  const Tensor<S, up, dn, dn> Ga = connection(x);
+  const auto dGa = partial(connection, x);
   const auto P = eq<R"(P^a_{bcd} = \Gamma^a_{ce} \Gamma^e_{db})">(Ga, Ga);
   const auto C =
       eq<R"(C^a_{bcd} = \partial_c \Gamma^a_{db} + P^a_{bcd})">(dGa, P);
   return eq<R"(R^a{}_{bcd} = C^a_{bcd} - C^a_{bdc})">(C, C);  // eq:riemann
 }
 
-// contract the Riemann tensor
+// compute the Riemann tensor
+/// Riemann tensor at x, slots (a; b, c, d).  Throws std::domain_error
+/// where g is no metric.
+template <class G, class S>
+Tensor<S, up, dn, dn, dn> riemann(const G& g, const Vector<S>& x) {
+  return connection_curvature(
+      [&](const auto& y) { return christoffel(g, y); }, x);
+}
 /// Riemann tensor at x with all slots down.
 template <class G, class S>
 Tensor<S, dn, dn, dn, dn> riemann_lowered(const G& g, const Vector<S>& x) {
   return eq<"R_{abcd} = g_{ae} R^e{}_{bcd}">(metric_at(g, x), riemann(g, x));
 }
 
+// contract the Riemann tensor
 /// Ricci tensor at x.
 template <class G, class S>
 Tensor<S, dn, dn> ricci(const G& g, const Vector<S>& x) {
   return eq<"R_{bd} = R^a{}_{bad}">(riemann(g, x));  // eq:ricci
 }
-
 /// Scalar curvature at x.
 template <class G, class S>
 S scalar_curvature(const G& g, const Vector<S>& x) {
   const auto gi = inverse_metric(metric_at(g, x)).g;
   return eq<"R = g^{bd} R_{bd}">(gi, ricci(g, x));
 }
-
 /// Sectional curvature at x of the plane spanned by u and v; NaN or
 /// infinite if they are parallel.
 template <class G, class S>
@@ -252,8 +269,6 @@ S sectional_curvature(const G& g, const Vector<S>& x, const Vector<S>& u,
   const S uv = inner(g, x, u, v);
   return k / (inner(g, x, u, u) * inner(g, x, v, v) - uv * uv);
 }
-
-// pull a metric back along a map
 /// Curvature of a two-dimensional metric at x.
 /// Throws std::invalid_argument unless x has two coordinates.
 template <class G, class S>
@@ -263,6 +278,7 @@ S gauss_curvature(const G& g, const Vector<S>& x) {
                              Vector<S>(Vector<S>::Unit(2, 1)));
 }
 
+// pull a metric back along a map
 /// The metric that the map f induces from g: lengths of image curves.
 template <class G, class F>
 struct Induced {
@@ -272,6 +288,8 @@ struct Induced {
   template <class S>
   Matrix<S> operator()(const Vector<S>& y) const {
     const auto gx = metric_at(g, Vector<S>(f(y)));
+
+    // take the Jacobian of a map at dual numbers
     const auto df = partial([&](const auto& z) {
       using T = typename std::decay_t<decltype(z)>::Scalar;
       return Tensor<T, up>(Vector<T>(f(z)));
@@ -303,21 +321,22 @@ template <class S>
 struct Moving {
   Vector<S> x, v;
 };
-
-/// The geodesic from x with velocity v during the given time: steps + 1
-/// points.  Throws std::invalid_argument for unequal sizes or steps < 1.
-template <class G, class S>
-std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
-                                const Vector<S>& v, const S& time,
-                                Index steps) {
+/// The autoparallel curve of a connection (as in connection_curvature)
+/// from x with velocity v during the given time: steps + 1 points.
+/// Throws std::invalid_argument for unequal sizes or steps < 1.
+template <class C, class S>
+std::vector<Moving<S>> autoparallel(const C& connection,
+                                    const Vector<S>& x, const Vector<S>& v,
+                                    const S& time, Index steps) {
   const Index d = x.size();
-  require(v.size() == d, "geodesic: x has ", d, " entries but v ", v.size());
-  require(steps > 0, "geodesic: steps is ", steps);
+  require(v.size() == d, "autoparallel: x has ", d, " entries but v ",
+          v.size());
+  require(steps > 0, "autoparallel: steps is ", steps);
 
   // define the flow of position and velocity
   const auto flow = [&](const S&, const Vector<S>& state) {
     const Vector<S> at = state.head(d), u = state.tail(d);
-    const auto Ga = christoffel(g, at);
+    const Tensor<S, up, dn, dn> Ga = connection(at);
     const auto U = view<up>(u);
     const auto a =
         eq<R"(\dot v^c = -\Gamma^c_{ab} v^a v^b)">(Ga, U, U);  // eq:geodesic
@@ -325,6 +344,8 @@ std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
     rate << u, a.vec();
     return rate;
   };
+
+  // follow the flow and keep the path
   const S h = time / S(double(steps));
   Vector<S> y(2 * d);
   y << x, v;
@@ -335,6 +356,15 @@ std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
   }
   return path;
 }
+/// The geodesic from x with velocity v during the given time (eq.
+/// geodesic): steps + 1 points.  Throws as autoparallel.
+template <class G, class S>
+std::vector<Moving<S>> geodesic(const G& g, const Vector<S>& x,
+                                const Vector<S>& v, const S& time,
+                                Index steps) {
+  return autoparallel([&](const auto& y) { return christoffel(g, y); }, x,
+                      v, time, steps);
+}
 
 // transport a vector along a curve
 /// The vector w at curve(s), transported in parallel to curve(t) in the
@@ -344,6 +374,8 @@ template <class G, class C, class S>
 Vector<S> parallel_transport(const G& g, const C& curve, const Vector<S>& w,
                              const S& s, const S& t, Index steps) {
   require(steps > 0, "parallel_transport: steps is ", steps);
+
+  // define the flow of a transported vector
   const auto flow = [&](const S& at, const Vector<S>& u) {
     const auto [x, v] = at_time(curve, at);
     require(u.size() == x.size(), "parallel_transport: w has ", u.size(),

@@ -17,14 +17,12 @@ Matrix<S> metric_gradient(const Matrix<S>& Q, const Matrix<S>& dS,
   return eq<R"(\bar g^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(
       view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
-
 /// Cotangents of W (r x d) and D (d) for g = W^T W + diag(D).
 template <class S>
 struct FactorGradient {
   Matrix<S> W;
   Vector<S> D;
 };
-
 /// Cotangents of a low-rank metric without forming g-bar.
 /// Throws std::invalid_argument unless the shapes chain.
 template <class S>
@@ -48,32 +46,33 @@ Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
   const Vector<S> y = e.eigenvalues().unaryExpr(f);
   return e.eigenvectors() * y.asDiagonal() * e.eigenvectors().transpose();
 }
-
-/// The geodesic from the metric g in the symmetric direction X at time 1.
+namespace detail {
+// L^{-1} X L^{-T}, symmetrised, for a Cholesky factor L
+template <class S>
+Matrix<S> seen_from(const Matrix<S>& L, const Matrix<S>& X) {
+  const auto low = L.template triangularView<Eigen::Lower>();
+  const Matrix<S> Y = low.solve(low.solve(X).transpose());
+  return (Y + Y.transpose()) / 2;
+}
+}  // namespace detail
+/// The geodesic from the metric g in the symmetric direction X at time 1
+/// (thm. geometry-cone).
 /// Throws std::domain_error unless g is positive definite.
 template <class S = double>
 Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
   const Matrix<S> L = cholesky(g);
-  const auto low = L.template triangularView<Eigen::Lower>();
-  const Matrix<S> Y = low.solve(low.solve(X).transpose());
-  const Matrix<S> E =
-      symmetric_function((Y + Y.transpose()) / 2, [](double x) {
-        return std::exp(x);
-      });
+  const Matrix<S> E = symmetric_function(
+      detail::seen_from<S>(L, X), [](double x) { return std::exp(x); });
   const Matrix<S> h = L * E * L.transpose();
   return (h + h.transpose()) / 2;
 }
-
 /// Affine-invariant distance of two metrics; not finite unless h is one.
 /// Throws std::domain_error unless g is positive definite.
 template <class S = double>
 double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
-  const Matrix<S> L = cholesky(g);
-  const auto low = L.template triangularView<Eigen::Lower>();
-  const Matrix<S> Y = low.solve(low.solve(h).transpose());
-  return symmetric_function((Y + Y.transpose()) / 2, [](double x) {
-    return std::log(x);
-  }).norm();
+  return symmetric_function(
+             detail::seen_from<S>(cholesky(g), h),
+             [](double x) { return std::log(x); }).norm();
 }
 /// The positive semidefinite matrix nearest to the symmetric part of M in
 /// Frobenius norm.
@@ -89,17 +88,23 @@ Matrix<double> nearest_psd(const Matrix<double>& M) {
 /// the outputs O that it produced.
 struct Planted {
   Matrix<double> Q, K, V, g, O;
-  /// Attention's output for another metric, in any scalar.
+
+  // attend with a metric that is tried
+  /// Attention's output (n x d) for another metric, in any scalar.
   template <class S>
   Matrix<S> output(const Matrix<S>& h) const {
     const Matrix<S> low = times(h, lift<S>(K).transpose());
     const Matrix<S> s = times(lift<S>(Q), low);
     return times(gibbs(s), lift<S>(V));
   }
+  /// The pupil's loss, |O(h) - O|^2 / 2n.
   template <class S>
   S loss(const Matrix<S>& h) const {
     return (output(h) - O).squaredNorm() / S(2 * Q.rows());
   }
+
+  // differentiate the loss of a metric
+  /// Cotangent of the scores (n x n) for the metric h.
   template <class S>
   Matrix<S> score_gradient(const Matrix<S>& h) const {
     const Matrix<S> s = Q * h * K.transpose(), A = gibbs(s);
@@ -107,14 +112,14 @@ struct Planted {
     return softmax_vjp(A, Matrix<S>(dO * V.transpose()));
   }
 };
-
 /// A random teacher with n positions and a metric of dimension d.
 template <class S = double>
 Planted planted_task(Index n, Index d, std::uint64_t seed) {
-  Planted t{gaussian<double>(n, d, seed), gaussian<double>(n, d, seed + 1),
-            gaussian<double>(n, d, seed + 2), {}, {}};
+  Planted t{gaussian<double>(n, d, seed, "Q"),
+            gaussian<double>(n, d, seed, "K"),
+            gaussian<double>(n, d, seed, "V"), {}, {}};
   const Matrix<S> W =
-      gaussian<S>(d, d, seed + 3) / std::sqrt(double(d));
+      gaussian<S>(d, d, seed, "teacher") / std::sqrt(double(d));
   t.g = W.transpose() * W + 0.1 * Matrix<S>::Identity(d, d);
   t.O = t.output(t.g);
   return t;
@@ -126,16 +131,8 @@ Planted planted_task(Index n, Index d, std::uint64_t seed) {
 template <class F>
 Matrix<double> normal_fisher_vector(const F& f, const Matrix<double>& X,
                                     const Matrix<double>& V) {
-  const Matrix<double> w = directional(f, X, V);
-  return gradient([&](const auto& Y) {
-    const Matrix<Var<double>> y = f(Y);
-    Var<double> sum(0);
-    for (Index i = 0; i < y.rows(); ++i)
-      for (Index j = 0; j < y.cols(); ++j) sum += w(i, j) * y(i, j);
-    return sum;
-  }, X);
+  return detail::pulled_back(f, X, Matrix<double>(directional(f, X, V)));
 }
-
 /// How a metric descends: g - t dg; affine-invariant geodesics; the
 /// Cholesky parameters; natural gradient of the normal family.
 enum class Cone { plain, affine, cholesky, natural };
@@ -147,6 +144,8 @@ std::pair<double, Curve> cone_step(const Planted& task, Cone how,
                                    const Matrix<S>& g) {
   const auto raw = metric_gradient(task.Q, task.score_gradient(g), task.K);
   const Matrix<S> dg = (raw + raw.transpose()) / 2;
+
+  // propose a curve that cannot leave the cone
   if (how == Cone::affine) {
     const Matrix<S> N = g * dg * g;
     return {dg.cwiseProduct(N).sum(),
@@ -182,13 +181,14 @@ struct LearnedMetric {
   Matrix<double> g;
   std::vector<double> loss, distance;
 };
-
 /// Recovers the planted metric by descent from g = 1, until the loss is
 /// below the tolerance, for at most `most` steps.
 template <class = void>
 LearnedMetric learn_metric(const Planted& task, Cone how,
                            double tolerance, Index most) {
   const Index d = task.Q.cols();
+
+  // state the loss and the proposals of the pupil
   const auto loss = [&](const Matrix<double>& g) {
     return diagnose(g).positive() ? task.loss(g) : HUGE_VAL;
   };
