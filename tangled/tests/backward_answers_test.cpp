@@ -110,6 +110,18 @@ BOOST_AUTO_TEST_CASE(answer_second_lowering) {
       verify(distance(H(q, r), (q == r ? y(q) : quad(0)) - A(r) * y(q) -
                                    A(q) * y(r)), roundings(1e3));
 }
+BOOST_AUTO_TEST_CASE(answer_leak) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  BOOST_TEST(std::isnan(0 * nan));
+  const Matrix<double> S{{0, -HUGE_VAL}, {0, 0}}, A = gibbs(S);
+  const Matrix<double> V{{1}, {nan}}, blank{{1}, {0}};
+  const Matrix<double> plain = A * V, blanked = A * blank;
+  BOOST_TEST((std::isnan(plain(0)) && !std::isnan(blanked(1))));
+  const Matrix<double> O = attn::detail::sum_seen(
+      S, A, V, [&](const Matrix<double>& v) { return Matrix<double>(A * v); });
+  verify(std::abs(O(0) - 1), 0);
+  BOOST_TEST(std::isnan(O(1)));
+}
 template <class S>
 Matrix<S> capped(const Matrix<S>& X, double c) {
   using std::tanh;
