@@ -6,20 +6,20 @@ using namespace attn;
 
 // set up the problems to be timed
 static const AttentionInputs<double>& problem() {
-  static const AttentionInputs<double> x{gaussian<double>(512, 64, 1),
-                                         gaussian<double>(512, 64, 2),
-                                         gaussian<double>(512, 64, 3)};
+  static const AttentionInputs<double> x{gaussian<double>(512, 64, 1, "Q"),
+                                         gaussian<double>(512, 64, 1, "K"),
+                                         gaussian<double>(512, 64, 1, "V")};
   return x;
 }
 static const OutputParts<double>& cotangent() {
-  static const OutputParts<double> w{gaussian<double>(512, 64, 4)};
+  static const OutputParts<double> w{gaussian<double>(512, 64, 1, "dO")};
   return w;
 }
 static AttentionParts<double> direction() {
   AttentionParts<double> u;
-  u.Q = gaussian<double>(512, 64, 5);
-  u.K = gaussian<double>(512, 64, 6);
-  u.V = gaussian<double>(512, 64, 7);
+  u.Q = gaussian<double>(512, 64, 1, "dQ");
+  u.K = gaussian<double>(512, 64, 1, "dK");
+  u.V = gaussian<double>(512, 64, 1, "dV");
   return u;
 }
 
@@ -45,8 +45,8 @@ static void hvp(benchmark::State& state) {
         attention_hvp(problem(), u, cotangent()).Q.sum());
 }
 static void lower(benchmark::State& state, auto f) {
-  const Matrix<double> A = gibbs(gaussian<double>(512, 512, 1));
-  const Matrix<double> X = gaussian<double>(512, 512, 2);
+  const Matrix<double> A = gibbs(gaussian<double>(512, 512, 1, "S"));
+  const Matrix<double> X = gaussian<double>(512, 512, 1, "X");
   for (auto _ : state) benchmark::DoNotOptimize(f(A, X).sum());
 }
 static void gauge(benchmark::State& state) {

@@ -23,10 +23,10 @@ AttentionParts<double> mine(const AttentionInputs<double>& x,
 
 int main() {
   const Index n = 5, d = 4;
-  const AttentionInputs<double> x{gaussian<double>(n, d, 1),
-                                  gaussian<double>(n, d, 2),
-                                  gaussian<double>(n, d, 3)};
-  const OutputParts<double> bar{gaussian<double>(n, d, 4), {}};
+  const AttentionInputs<double> x{gaussian<double>(n, d, 1, "Q"),
+                                  gaussian<double>(n, d, 1, "K"),
+                                  gaussian<double>(n, d, 1, "V")};
+  const OutputParts<double> bar{gaussian<double>(n, d, 1, "dO"), {}};
   const auto right = verify_gradients(x, bar, mine(x, bar.O, 0.5));
   const auto wrong = verify_gradients(x, bar, mine(x, bar.O, 1));
   std::cout << "with 1/sqrt(d):\n" << right << "\nwithout:\n" << wrong;

@@ -12,7 +12,7 @@ BOOST_AUTO_TEST_SUITE(backward)
 // draw weights as free symbols
 /// w_ij / sum_k w_ik for uniformly random w in the field.
 Matrix<Fp> symbolic_weights(Index n, Index m, std::uint64_t seed) {
-  Matrix<Fp> w = uniform<Fp>(n, m, seed);
+  Matrix<Fp> w = uniform<Fp>(n, m, seed, "w");
   for (Index i = 0; i < n; ++i) {
     Fp Z(0);
     for (Index j = 0; j < m; ++j) Z += w(i, j);
@@ -24,28 +24,48 @@ Matrix<Fp> symbolic_weights(Index n, Index m, std::uint64_t seed) {
 // draw inputs as free symbols
 AttentionInputs<Fp> symbolic_inputs(Size z, std::uint64_t seed) {
   AttentionInputs<Fp> x = random_inputs<Fp>(z, seed);
-  x.bias = uniform<Fp>(z.n_q, z.n_k, seed + 4000);
-  x.T = uniform<Fp>(1, 1, seed + 5000)(0, 0);
+  x.bias = uniform<Fp>(z.n_q, z.n_k, seed, "bias");
+  x.T = uniform<Fp>(1, 1, seed, "T")(0, 0);
   return x;
+}
+AttentionForward<Fp> symbolic_forward(const AttentionInputs<Fp>& x,
+                                      std::uint64_t seed) {
+  AttentionForward<Fp> f;
+  f.Q_low = times(x.Q, *x.M);
+  f.K_low = times(x.K, x.M->transpose());
+  f.scores = times(f.Q_low, x.K.transpose()) + *x.bias;
+  f.weights = symbolic_weights(x.Q.rows(), x.K.rows(), seed);
+  return f;
+}
+
+// multiply the Hessian by a unit vector
+Matrix<quad> hessian_row(const AttentionInputs<quad>& x, Index a) {
+  const auto zero = [](const Matrix<quad>& m) { return Matrix<quad>(0 * m); };
+  AttentionParts<quad> u{zero(x.Q), zero(x.K), zero(x.V), zero(*x.M)};
+  u.Q(0, a) = 1;
+  return attention_hvp(x, u, {Matrix<quad>::Zero(1, x.V.cols()),
+                              Vector<quad>::Ones(1)}).Q;
 }
 
 // check the Jacobians one by one
 BOOST_AUTO_TEST_CASE(jacobian_of_output) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Index n = 2, m = Index(1 + seed % 4), d = 3;
-    const Matrix<quad> A = gaussian<quad>(n, m, seed);
-    const Matrix<quad> V = gaussian<quad>(m, d, seed + 50);
+    const Matrix<quad> A = gaussian<quad>(n, m, seed, "A");
+    const Matrix<quad> V = gaussian<quad>(m, d, seed, "V");
     each_entry(A, [&](Index p, Index q, const auto& dual) {
       const Matrix<quad> d1 = infinitesimal(dual, V, 'A');
       for (Index i = 0; i < n; ++i)
         for (Index c = 0; c < d; ++c)
-          verify(distance(d1(i, c), i == p ? V(q, c) : quad(0)), 1e-32);
+          verify(distance(d1(i, c), i == p ? V(q, c) : quad(0)),
+                 roundings(100));
     });
     each_entry(V, [&](Index p, Index q, const auto& dual) {
       const Matrix<quad> d1 = infinitesimal(dual, A, 'V');
       for (Index i = 0; i < n; ++i)
         for (Index c = 0; c < d; ++c)
-          verify(distance(d1(i, c), c == q ? A(i, p) : quad(0)), 1e-32);
+          verify(distance(d1(i, c), c == q ? A(i, p) : quad(0)),
+                 roundings(100));
     });
   }
 }
@@ -60,31 +80,36 @@ BOOST_AUTO_TEST_CASE(jacobian_of_softmax) {
         for (Index n = 0; n < S.cols(); ++n) {
           const quad closed =
               A(m, n) * (quad(n == q ? 1 : 0) - A(m, q)) / T;
-          verify(distance(y(m, n).d, m == p ? closed : quad(0)), 1e-31);
+          verify(distance(y(m, n).d, m == p ? closed : quad(0)),
+                 roundings(1e3));
         }
     });
   }
 }
 BOOST_AUTO_TEST_CASE(jacobian_of_scores) {
-  const Matrix<quad> Q = gaussian<quad>(3, 2, 1), M = gaussian<quad>(2, 4, 2),
-                     K = gaussian<quad>(2, 4, 3);
+  const Matrix<quad> Q = gaussian<quad>(3, 2, 1, "Q"),
+                     M = gaussian<quad>(2, 4, 1, "M"),
+                     K = gaussian<quad>(2, 4, 1, "K");
+  const Matrix<quad> MK = times(M, K.transpose()), QM = times(Q, M);
   const auto S = [](const auto& q, const auto& m, const auto& k) {
     using D = typename std::decay_t<decltype(q)>::Scalar;
     return Matrix<D>(times(times(q, m), k.transpose()));
   };
   const auto D = [](const Matrix<quad>& x) { return lift<Dual<quad>>(x); };
+  const auto is = [](const Dual<quad>& s, const quad& slope) {
+    verify(distance(s.d, slope), roundings(1e3));
+  };
   for (Index p = 0; p < 3; ++p)
     for (Index q = 0; q < 2; ++q) {
+      // compare the derivatives of one score
       each_entry(Q, [&](Index k, Index a, const auto& dual) {
-        verify(distance(S(dual, D(M), D(K))(p, q).d,
-                   p == k ? times(M, K.transpose())(a, q) : quad(0)), 1e-31);
+        is(S(dual, D(M), D(K))(p, q), p == k ? MK(a, q) : quad(0));
       });
       each_entry(K, [&](Index l, Index b, const auto& dual) {
-        verify(distance(S(D(Q), D(M), dual)(p, q).d,
-                   q == l ? times(Q, M)(p, b) : quad(0)), 1e-31);
+        is(S(D(Q), D(M), dual)(p, q), q == l ? QM(p, b) : quad(0));
       });
       each_entry(M, [&](Index a, Index b, const auto& dual) {
-        verify(distance(S(D(Q), dual, D(K))(p, q).d, Q(p, a) * K(q, b)), 1e-31);
+        is(S(D(Q), dual, D(K))(p, q), Q(p, a) * K(q, b));
       });
     }
 }
@@ -113,7 +138,8 @@ BOOST_AUTO_TEST_CASE(chain_of_dense_jacobians) {
       view<dn, dn>(C), DO, DA, DS);
   const auto g = attention_vjp(x, {C});
   for (Index k = 0; k < n; ++k)
-    for (Index a = 0; a < d; ++a) verify(distance(dQ(k, a), g.Q(k, a)), 1e-31);
+    for (Index a = 0; a < d; ++a) verify(distance(dQ(k, a), g.Q(k, a)),
+                                         roundings(1e3));
 }
 
 // check that the softmax lowers an index
@@ -121,7 +147,7 @@ BOOST_AUTO_TEST_CASE(lowering_is_fisher) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Index n = 3, m = Index(1 + seed % 6);
     const Matrix<quad> A = gibbs(gaussian<quad>(n, m, seed));
-    const Matrix<quad> X = gaussian<quad>(n, m, seed + 20);
+    const Matrix<quad> X = gaussian<quad>(n, m, seed, "X");
     Tensor<quad, dn, dn, dn> F(n, m, m);
     for (Index i = 0; i < n; ++i)
       for (Index q = 0; q < m; ++q)
@@ -130,8 +156,35 @@ BOOST_AUTO_TEST_CASE(lowering_is_fisher) {
     const auto dS =
         eq<R"(\bar S_{(i)q} = F_{(i)qn} \bar A_{(i)}{}^n)">(  // eq:lowering
             F, view<dn, up>(X));
-    verify(distance(dS.mat(), fisher_lower(A, X)), 1e-32);
-    verify(distance(dS.mat(), softmax_vjp(A, X)), 1e-32);
+    verify(distance(dS.mat(), fisher_lower(A, X)), roundings(100));
+    verify(distance(dS.mat(), softmax_vjp(A, X)), roundings(100));
+  }
+}
+BOOST_AUTO_TEST_CASE(lowering_at_any_temperature) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Index n = 3, m = Index(1 + seed % 6);
+    const quad T = quad(double(seed)) / 4;
+    const Matrix<quad> S = gaussian<quad>(n, m, seed, "S");
+    const Matrix<quad> X = gaussian<quad>(n, m, seed, "X");
+    const Matrix<quad> tape = gradient(
+        [&](const Matrix<Var<quad>>& s) {
+          return duality(gibbs(s, Var<quad>(T)), lift<Var<quad>>(X));
+        }, S);
+    verify(distance(fisher_lower(gibbs(S, T), X) / T, tape),
+           roundings(1e3));
+  }
+}
+BOOST_AUTO_TEST_CASE(forward_map_has_the_same_matrix) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Index n = 3, m = Index(1 + seed % 6);
+    const quad T = quad(double(seed)) / 4;
+    const Matrix<quad> S = gaussian<quad>(n, m, seed, "S");
+    const Matrix<quad> dS = gaussian<quad>(n, m, seed, "dS");
+    const Matrix<Dual<quad>> A =
+        gibbs(attn::detail::dual(S, dS), Dual<quad>(T));
+    const Matrix<quad> dA = fisher_lower(gibbs(S, T), dS) / T;
+    for (Index k = 0; k < dA.size(); ++k)
+      verify(distance(A.data()[k].d, dA.data()[k]), roundings(1e3));
   }
 }
 BOOST_AUTO_TEST_CASE(lowering_by_hand) {
@@ -146,8 +199,8 @@ BOOST_AUTO_TEST_CASE(gauge_over_the_field) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index m = Index(1 + seed % 7);
     const Matrix<Fp> A = symbolic_weights(2, m, seed);
-    const Matrix<Fp> X = uniform<Fp>(2, m, seed + 40);
-    const Matrix<Fp> c = uniform<Fp>(2, 1, seed + 80);
+    const Matrix<Fp> X = uniform<Fp>(2, m, seed, "X");
+    const Matrix<Fp> c = uniform<Fp>(2, 1, seed, "c");
     const Matrix<Fp> shifted = X.colwise() + c.col(0);
     verify_exact(fisher_lower(A, shifted), fisher_lower(A, X), 4 * m);
     verify_exact(fisher_lower(A, X), softmax_vjp(A, X), 4 * m);
@@ -156,17 +209,36 @@ BOOST_AUTO_TEST_CASE(gauge_over_the_field) {
 BOOST_AUTO_TEST_CASE(rows_of_dS_vanish) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<Fp> A = symbolic_weights(3, 5, seed);
-    const Matrix<Fp> Y = fisher_lower(A, uniform<Fp>(3, 5, seed + 40));
+    const Matrix<Fp> Y = fisher_lower(A, uniform<Fp>(3, 5, seed, "X"));
     verify_exact(Vector<Fp>(Y.rowwise().sum()),
                  Vector<Fp>(Vector<Fp>::Zero(3)), 20);
-    const Matrix<quad> a = gibbs(gaussian<quad>(1, 5, seed));
-    const Matrix<quad> x = gaussian<quad>(1, 5, seed + 9);
-    const quad mean = a.row(0).dot(x.row(0));
-    const quad form = fisher_lower(a, x).row(0).dot(x.row(0));
+  }
+}
+BOOST_AUTO_TEST_CASE(variance_and_its_zeros) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Matrix<quad> s = gaussian<quad>(1, 6, seed, "s");
+    s(Index(seed % 6)) = -HUGE_VAL;
+    const quad T = quad(double(seed)) / 5;
+    const Matrix<quad> A = gibbs(s, T);
+    const auto form = [&](const Matrix<quad>& x) {
+      const Matrix<quad> y = fisher_lower(A, x) / T;
+      return quad(y.row(0).dot(x.row(0)));
+    };
+    Matrix<quad> x = gaussian<quad>(1, 6, seed, "x");
+
+    // compare the quadratic form with the variance
     quad variance(0);
-    for (Index j = 0; j < 5; ++j)
-      variance += a(j) * (x(j) - mean) * (x(j) - mean);
-    verify(distance(form, variance), 1e-31);
+    for (Index n = 0; n < 6; ++n)
+      for (Index q = 0; q < n; ++q)
+        variance += A(n) * A(q) * (x(n) - x(q)) * (x(n) - x(q)) / T;
+    verify(distance(form(x), variance), roundings(1e3));
+    const quad odd = x(Index(seed % 6));
+    x.setConstant(quad(2));
+    x(Index(seed % 6)) = odd;
+    verify(to_double(form(x)), 0);
+    const Index q = Index((seed + 1) % 6), n = Index((seed + 2) % 6);
+    x(q) = 3;
+    refute(to_double(form(x)), to_double(quad(A(q) * A(n) / (2 * T))));
   }
 }
 
@@ -182,7 +254,7 @@ BOOST_AUTO_TEST_CASE(all_inputs_in_quad) {
       if (!x.mask->row(i).any()) bar.logZ(i) = 0;
     const AttentionParts<quad> hand = attention_vjp(x, bar);
     const AttentionParts<quad> tape = reverse_gradient(x, bar);
-    verify_parts(hand, tape, 1e-30);
+    verify_parts(hand, tape, roundings(1e4));
   }
 }
 
@@ -195,14 +267,15 @@ BOOST_AUTO_TEST_CASE(raised_gradient) {
     x.M = times(W.transpose(), W);
     const auto w = random_outputs<quad>(z, seed);
     const Matrix<quad> raised = times(attention_vjp(x, w).bias, x.K);
-    verify(distance(times(raised, *x.M), reverse_gradient(x, w).Q), 1e-29);
+    verify(distance(times(raised, *x.M), reverse_gradient(x, w).Q),
+           roundings(1e5));
   }
 }
 BOOST_AUTO_TEST_CASE(latent_metric) {
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Size z{3, 4, 3, 3, 2};
     auto x = random_inputs<quad>(z, seed);
-    const Matrix<quad> W = gaussian<quad>(Index(1 + seed % 4), 3, seed + 20);
+    const Matrix<quad> W = gaussian<quad>(Index(1 + seed % 4), 3, seed, "W");
     const auto w = random_outputs<quad>(z, seed);
     const auto pull = [](const auto& m) {
       using M = std::decay_t<decltype(m)>;
@@ -216,7 +289,7 @@ BOOST_AUTO_TEST_CASE(latent_metric) {
           y.M = pull(V);
           return cotangent_loss(attention_forward(y), lift<Var<quad>>(w));
         }, W);
-    verify(distance(dW, tape), 1e-29);
+    verify(distance(dW, tape), roundings(1e5));
   }
 }
 BOOST_AUTO_TEST_CASE(metrics_stay_structured) {
@@ -233,7 +306,7 @@ BOOST_AUTO_TEST_CASE(metrics_stay_structured) {
     x.M.reset();
     auto metric = attention_vjp(x, attention_forward(x, g), w);
     metric.M = form_vjp(x.Q, metric.bias, x.K);
-    verify_parts(metric, matrix, 1e-30);
+    verify_parts(metric, matrix, roundings(1e4));
   }
 }
 BOOST_AUTO_TEST_CASE(symmetric_part_acts) {
@@ -241,7 +314,7 @@ BOOST_AUTO_TEST_CASE(symmetric_part_acts) {
   const auto x = random_inputs<quad>(z, 6);
   const auto w = random_outputs<quad>(z, 6);
   const auto g = attention_vjp(x, w);
-  const Matrix<quad> a = gaussian<quad>(3, 3, 7);
+  const Matrix<quad> a = gaussian<quad>(3, 3, 6, "a");
   for (const int sign : {1, -1}) {
     AttentionParts<quad> u{0 * g.Q, 0 * g.K, 0 * g.V};
     u.M = a + quad(sign) * a.transpose();
@@ -261,7 +334,7 @@ BOOST_AUTO_TEST_CASE(mean_cotangent_is_output_times_cotangent) {
     for (Index i = 0; i < 3; ++i)
       verify(distance(f.weights.row(i).dot(dA.row(i)),
                       w.O.row(i).dot(f.O.row(i))),
-             1e-31);
+             roundings(1e3));
   }
 }
 
@@ -278,10 +351,10 @@ BOOST_AUTO_TEST_CASE(gradient_is_equivariant) {
     y.V.row(j) = x.V.row(pi[std::size_t(j)]);
   }
   const auto h = attention_vjp(y, w);
-  verify(distance(g.Q, h.Q), 1e-31);
+  verify(distance(g.Q, h.Q), roundings(1e3));
   for (Index j = 0; j < 6; ++j) {
-    verify(distance(g.K.row(pi[std::size_t(j)]), h.K.row(j)), 1e-31);
-    verify(distance(g.V.row(pi[std::size_t(j)]), h.V.row(j)), 1e-31);
+    verify(distance(g.K.row(pi[std::size_t(j)]), h.K.row(j)), roundings(1e3));
+    verify(distance(g.V.row(pi[std::size_t(j)]), h.V.row(j)), roundings(1e3));
   }
 }
 BOOST_AUTO_TEST_CASE(euler_identity) {
@@ -291,9 +364,9 @@ BOOST_AUTO_TEST_CASE(euler_identity) {
     x.T = quad(int(seed)) / 3;
     const auto w = random_outputs<quad>(z, seed);
     const auto g = attention_vjp(x, OutputParts<quad>{w.O});
-    verify(distance(duality(g.M, *x.M), -x.T * g.T), 1e-29);
-    verify(distance(duality(g.Q, x.Q), duality(g.K, x.K)), 1e-29);
-    verify(distance(duality(g.Q, x.Q), duality(g.M, *x.M)), 1e-29);
+    verify(distance(duality(g.M, *x.M), -x.T * g.T), roundings(1e5));
+    verify(distance(duality(g.Q, x.Q), duality(g.K, x.K)), roundings(1e5));
+    verify(distance(duality(g.Q, x.Q), duality(g.M, *x.M)), roundings(1e5));
   }
 }
 BOOST_AUTO_TEST_CASE(shift_is_felt_by_log_partition) {
@@ -303,7 +376,7 @@ BOOST_AUTO_TEST_CASE(shift_is_felt_by_log_partition) {
   const auto w = random_outputs<quad>(z, 5);
   const auto g = attention_vjp(x, w);
   for (Index i = 0; i < 3; ++i)
-    verify(distance(g.bias.row(i).sum(), w.logZ(i) / x.T), 1e-31);
+    verify(distance(g.bias.row(i).sum(), w.logZ(i) / x.T), roundings(1e3));
 }
 
 // check the adjoint identity exactly
@@ -313,11 +386,7 @@ BOOST_AUTO_TEST_CASE(adjoint_over_the_field) {
                  Index(1 + seed % 3), Index(1 + seed % 4),
                  Index(1 + seed % 2)};
     const auto x = symbolic_inputs(z, seed);
-    AttentionForward<Fp> f;
-    f.Q_low = times(x.Q, *x.M);
-    f.K_low = times(x.K, x.M->transpose());
-    f.scores = times(f.Q_low, x.K.transpose()) + *x.bias;
-    f.weights = symbolic_weights(z.n_q, z.n_k, seed);
+    const auto f = symbolic_forward(x, seed);
     const auto u = random_direction<Fp>(z, seed);
     const auto w = random_outputs<Fp>(z, seed);
     verify_exact(duality(w, attention_jvp(x, f, u)),
@@ -337,9 +406,9 @@ BOOST_AUTO_TEST_CASE(tangents_are_dual_numbers) {
     const auto f = attention_forward(dual_inputs(x, u));
     for (Index i = 0; i < z.n_q; ++i) {
       for (Index c = 0; c < z.d_v; ++c)
-        verify(distance(y.O(i, c), f.O(i, c).d), 1e-30);
+        verify(distance(y.O(i, c), f.O(i, c).d), roundings(1e4));
       const quad slope = x.mask->row(i).any() ? f.logZ(i).d : quad(0);
-      verify(distance(y.logZ(i), slope), 1e-30);
+      verify(distance(y.logZ(i), slope), roundings(1e4));
     }
   }
 }
@@ -350,7 +419,7 @@ BOOST_AUTO_TEST_CASE(adjoint_in_quad) {
     const auto u = random_direction<quad>(z, seed);
     const auto w = random_outputs<quad>(z, seed);
     verify(distance(duality(w, attention_jvp(x, u)),
-               duality(attention_vjp(x, w), u)), 1e-29);
+               duality(attention_vjp(x, w), u)), roundings(1e5));
   }
 }
 
@@ -363,7 +432,7 @@ BOOST_AUTO_TEST_CASE(hessian_is_symmetric) {
     const auto v = random_direction<quad>(z, seed + 77);
     const auto w = random_outputs<quad>(z, seed);
     verify(distance(duality(v, attention_hvp(x, u, w)),
-               duality(u, attention_hvp(x, v, w))), 1e-28);
+               duality(u, attention_hvp(x, v, w))), roundings(1e6));
   }
 }
 BOOST_AUTO_TEST_CASE(hessian_by_differences) {
@@ -420,27 +489,46 @@ BOOST_AUTO_TEST_CASE(hessian_of_log_partition) {
       for (Index n = 0; n < m; ++n)
         verify(distance(H(j, n),
                         A(j) * (quad(j == n ? 1 : 0) - A(n)) / (T * T)),
-               1e-30);
+               roundings(1e4));
   }
 }
 BOOST_AUTO_TEST_CASE(hessian_of_loss_with_logz) {
   const Size z{1, 5, 3, 2, 1};
-  const auto x = random_inputs<quad>(z, 3);
-  const auto f = attention_forward(x);
-  const Matrix<quad> mean = times(f.weights, f.K_low);
-  for (Index a = 0; a < 3; ++a) {
-    auto u = random_direction<quad>(z, 1);
-    u = {Matrix<quad>::Zero(1, 3), 0 * u.K, 0 * u.V, 0 * u.M, {}, quad(0)};
-    u.Q(0, a) = 1;
-    const auto H = attention_hvp(
-        x, u, {Matrix<quad>::Zero(1, 1), Vector<quad>::Ones(1)});
-    for (Index b = 0; b < 3; ++b) {
-      quad cov(0);
-      for (Index j = 0; j < 5; ++j)
-        cov += f.weights(j) * (f.K_low(j, a) - mean(a)) *
-               (f.K_low(j, b) - mean(b));
-      verify(distance(H.Q(0, b), cov), 1e-31);
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    auto x = random_inputs<quad>(z, seed);
+    x.T = quad(double(seed)) / 3;
+    const auto f = attention_forward(x);
+    const Matrix<quad> mean = times(f.weights, f.K_low);
+    for (Index a = 0; a < 3; ++a) {
+      const Matrix<quad> H = hessian_row(x, a);
+      for (Index b = 0; b < 3; ++b) {
+        quad cov(0);
+        for (Index j = 0; j < 5; ++j)
+          cov += f.weights(j) * (f.K_low(j, a) - mean(a)) *
+                 (f.K_low(j, b) - mean(b));
+        verify(distance(H(0, b), cov / (x.T * x.T)), roundings(1e3));
+      }
     }
+  }
+}
+BOOST_AUTO_TEST_CASE(hessian_of_logz_is_a_variance) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    auto x = random_inputs<quad>({1, 5, 3, 2, 1}, seed);
+    x.T = quad(double(seed)) / 3;
+    const auto f = attention_forward(x);
+    const Matrix<quad> v = gaussian<quad>(1, 3, seed, "v");
+    quad along(0);
+    for (Index a = 0; a < 3; ++a)
+      along += v(a) * hessian_row(x, a).row(0).dot(v.row(0));
+    const Matrix<quad> moved = times(v, f.K_low.transpose());
+    quad squares(0);
+    for (Index j = 0; j < 5; ++j)
+      for (Index n = 0; n < j; ++n)
+        squares += f.weights(j) * f.weights(n) *
+                   (moved(j) - moved(n)) * (moved(j) - moved(n));
+    verify(distance(along, squares / (x.T * x.T)), roundings(1e4));
+    const quad F = fisher_lower(f.weights, moved).row(0).dot(moved.row(0));
+    verify(distance(F, squares), roundings(1e4));
   }
 }
 
@@ -449,12 +537,13 @@ BOOST_AUTO_TEST_CASE(saturation_bound) {
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const Index n = Index(1 + seed % 9);
     const double scale = std::pow(10.0, double(seed % 5) - 2);
-    const Matrix<double> A =
-        gibbs(Matrix<double>(scale * gaussian<double>(1, n, seed)));
-    const Matrix<double> X = gaussian<double>(1, n, seed + 500);
-    const double bound = (2 * A.array() * (1 - A.array())).maxCoeff();
-    verify(fisher_lower(A, X).norm(),
-           bound * X.norm() * (1 + 1e-13) + 1e-15 * X.norm());
+    const Matrix<quad> A =
+        gibbs(quad(scale) * gaussian<quad>(1, n, seed, "S"));
+    const Matrix<quad> X = gaussian<quad>(1, n, seed, "X");
+    const quad bound = (2 * A.array() * (1 - A.array())).maxCoeff();
+    const quad size = bound * X.norm();
+    const double excess = to_double(quad(fisher_lower(A, X).norm() - size));
+    verify(std::max(excess, 0.0), roundings(100));
   }
   const Matrix<double> half{{0.5, 0.5}}, X{{1, -1}};
   verify(std::abs(fisher_lower(half, X).norm() / X.norm() - 0.5), 0x1p-52);
@@ -496,134 +585,30 @@ BOOST_AUTO_TEST_CASE(hotter_is_not_better) {
   verify(std::abs(norm(50) * 150 / std::sqrt(2.0) - 1), 2.0 / 50);
 }
 
-// check the answers on the backward pass
-BOOST_AUTO_TEST_CASE(answer_quadratic_loss) {
-  const Size z{3, 4, 2, 2, 3};
-  auto x = random_inputs<quad>(z, 8);
-  x.T = quad(1) / 3;
-  const auto f = attention_forward(x);
-  const auto g = attention_vjp(x, {f.O});
-  for (Index i = 0; i < 3; ++i)
-    for (Index j = 0; j < 4; ++j) {
-      const RowVector<quad> step = x.V.row(j) - f.O.row(i);
-      verify(distance(g.bias(i, j),
-                      f.weights(i, j) * f.O.row(i).dot(step) / x.T),
-             1e-31);
-    }
-}
-template <class S>
-Matrix<S> capped(const Matrix<S>& X, double c) {
-  using std::tanh;
-  return X.unaryExpr([c](const S& x) { return S(S(c) * tanh(S(x / S(c)))); });
-}
-BOOST_AUTO_TEST_CASE(answer_softcap) {
-  const auto Q = gaussian<quad>(3, 2, 1), K = gaussian<quad>(4, 2, 2),
-             V = gaussian<quad>(4, 2, 3), dO = gaussian<quad>(3, 2, 4);
-  const double c = 1.5;
-  const Matrix<quad> S = capped<quad>(times(Q, K.transpose()), c);
-  const Matrix<quad> A = gibbs(S);
-  Matrix<quad> dX = fisher_lower(A, output_vjp(A, V, dO).A);
-  dX.array() *= 1 - (S.array() / c).square();
-  const Matrix<quad> tape = gradient(
-      [&](const Matrix<Var<quad>>& q) {
-        using R = Var<quad>;
-        const Matrix<R> k = lift<R>(K), v = lift<R>(V);
-        const Matrix<R> a = gibbs(capped<R>(times(q, k.transpose()), c));
-        return duality(lift<R>(dO), times(a, v));
-      }, Q);
-  verify(distance(times(dX, K), tape), 1e-31);
-}
-BOOST_AUTO_TEST_CASE(answer_sink) {
-  const quad sigma = quad(1) / 4;
-  const Matrix<quad> scores = gaussian<quad>(3, 4, 1),
-                     V = gaussian<quad>(4, 2, 2), dO = gaussian<quad>(3, 2, 3);
-  const auto weights = [&](const auto& t) {
-    using R = typename std::decay_t<decltype(t)>::Scalar;
-    Matrix<R> s(3, 5);
-    s << lift<R>(scores), Matrix<R>::Constant(3, 1, t(0, 0));
-    return gibbs(s);
-  };
-  const Matrix<quad> at = Matrix<quad>::Constant(1, 1, sigma);
-  const Matrix<quad> A = weights(at);
-  Matrix<quad> X(3, 5);
-  X << times(dO, V.transpose()), Matrix<quad>::Zero(3, 1);
-  quad closed(0);
-  for (Index i = 0; i < 3; ++i)
-    closed -= A(i, 4) * A.row(i).dot(X.row(i));
-
-  // differentiate by the sink
-  const Matrix<quad> tape = gradient(
-      [&](const Matrix<Var<quad>>& t) {
-        using R = Var<quad>;
-        const Matrix<R> kept = weights(t).leftCols(4);
-        return duality(lift<R>(dO), times(kept, lift<R>(V)));
-      }, at);
-  verify(distance(fisher_lower(A, X).col(4).sum(), tape(0, 0)), 1e-31);
-  verify(distance(closed, tape(0, 0)), 1e-31);
-}
-BOOST_AUTO_TEST_CASE(answer_cross_entropy) {
-  const Matrix<quad> S = gaussian<quad>(3, 4, 5);
-  const Matrix<quad> tape = gradient(
-      [](const Matrix<Var<quad>>& s) {
-        const Matrix<Var<quad>> L = log_softmax(s);
-        return -(L(0, 1) + L(1, 3) + L(2, 0));
-      }, S);
-  Matrix<quad> Y = Matrix<quad>::Zero(3, 4);
-  Y(0, 1) = Y(1, 3) = Y(2, 0) = 1;
-  verify(distance(gibbs(S) - Y, tape), 1e-32);
-}
-BOOST_AUTO_TEST_CASE(answer_any_gauge) {
-  double worst[3] = {};
+// check what rounded weights do
+BOOST_AUTO_TEST_CASE(rounded_weights) {
+  double lost = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    // measure three gauges on one row
-    const Matrix<double> A =
-        gibbs(Matrix<double>(10 * gaussian<double>(1, 8, seed)));
-    const Matrix<double> X = gaussian<double>(1, 8, seed + 300);
-    const Index top = heaviest_key(A, 0);
-    Matrix<double> B = A;
-    B(top) = 0;
-    const double c[3] = {X(top), X(heaviest_key(B, 0)), X.mean()};
-    double P = 0;
-    for (Index k = 0; k < 8; ++k) P += A(k) * std::abs(X(top) - X(k));
-    const quad truth = fisher_lower(lift<quad>(A), lift<quad>(X))(top);
-    for (int k = 0; k < 3; ++k) {
-      const Matrix<double> z = X.array() - c[k];
-      const double y = A(top) * (z(top) - A.row(0).dot(z.row(0)));
-      worst[k] = std::max(
-          worst[k], distance(y, truth) / (A(top) * P) * 0x1p53);
+    const Matrix<quad> A = gibbs(quad(30) * gaussian<quad>(1, 8, seed, "S"));
+    const Matrix<quad> X = gaussian<quad>(1, 8, seed, "X");
+    const Matrix<quad> stored = lift<quad>(lift<double>(A));
+    const Matrix<quad> truth = fisher_lower(A, X);
+    const Matrix<quad> fixed = fisher_lower(stored, X);
+    const Matrix<quad> textbook = softmax_vjp(stored, X);
+
+    // compare both forms on rounded weights
+    const quad top = A.maxCoeff(), d(0x1p-53);
+    for (Index q = 0; q < 8; ++q) {
+      quad P(0);
+      for (Index n = 0; n < 8; ++n) P += A(n) * abs(X(q) - X(n));
+      const quad scale = A(q) * P;
+      verify(to_double(quad(abs(fixed(q) - truth(q)) / scale)),
+             to_double(quad(d * (1 + (1 + d) * (1 + 1 / top)))) + roundings(1000));
+      lost = std::max(
+          lost, to_double(quad(abs(textbook(q) - truth(q)) / scale)));
     }
   }
-  fact("best", worst[0]);
-  fact("second", worst[1]);
-  fact("mean", worst[2]);
-  verify(worst[0], 2 * (8 + 3));
-  refute(worst[1] / worst[0], 100);
-}
-BOOST_AUTO_TEST_CASE(answer_newton_query) {
-  const Matrix<quad> K = gaussian<quad>(7, 2, 1);
-  const RowVector<quad> t = K.colwise().mean() / quad(2);
-  AttentionInputs<quad> x{Matrix<quad>::Zero(1, 2), K, K};
-  x.M = Matrix<quad>::Identity(2, 2);
-  const OutputParts<quad> w{Matrix<quad>::Zero(1, 2), Vector<quad>::Ones(1)};
-  for (int step = 0; step < 8; ++step) {
-    const RowVector<quad> g = attention_vjp(x, w).Q - t;
-    Eigen::Matrix<quad, 2, 2> H;
-    for (Index a = 0; a < 2; ++a) {
-      AttentionParts<quad> u{0 * x.Q, 0 * K, 0 * K, 0 * *x.M, {}, quad(0)};
-      u.Q(0, a) = 1;
-      H.row(a) = attention_hvp(x, u, w).Q;
-    }
-    x.Q -= times(g, H.inverse());
-  }
-  const RowVector<quad> mean = times(attention_forward(x).weights, K);
-  verify(distance(mean, t), 1e-30);
-}
-BOOST_AUTO_TEST_CASE(answer_zero_weight) {
-  const Matrix<double> S{{0, -800, -1}}, X{{1, -3, 2}};
-  const Matrix<double> Y = fisher_lower(gibbs(S), X);
-  const Matrix<quad> truth =
-      fisher_lower(gibbs(lift<quad>(S)), lift<quad>(X));
-  verify(std::abs(Y(1)), 0);
-  verify(distance(Y(1), truth(1)), 6 * smallest_subnormal<double>());
+  fact("textbook", lost);
+  refute(lost, 0.5);
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,6 +5,12 @@
 #include "problems.hpp"
 
 namespace backward {
+using attn::detail::absolute_parts, attn::detail::compare_parts,
+    attn::detail::difference_along, attn::detail::direction_like,
+    attn::detail::dual_inputs, attn::detail::errors_of_any_form,
+    attn::detail::heaviest_key, attn::detail::moved_inputs,
+    attn::detail::scaled_parts, attn::detail::tracked_forward;
+
 // seed one entry after the other
 /// Calls f(p, q, X + eps e_pq) for every entry of X.
 template <class F>

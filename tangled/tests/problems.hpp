@@ -10,6 +10,16 @@
 namespace backward {
 using namespace attn;
 
+// count quad roundings of this chapter
+/// n roundings in quad, of numbers of order one.
+inline double roundings(double n) { return n * 0x1p-113; }
+
+// draw a small problem
+inline AttentionInputs<double> small_problem(double scale) {
+  return {Matrix<double>(scale * gaussian<double>(4, 3, 1, "Q")),
+          gaussian<double>(5, 3, 1, "K"), gaussian<double>(5, 3, 1, "V")};
+}
+
 // draw a problem with everything in it
 struct Size {
   Index n_q, n_k, d_q, d_k, d_v;
@@ -18,17 +28,18 @@ struct Size {
 /// Random inputs with form, bias, and T; a mask if asked for.
 template <class S>
 AttentionInputs<S> random_inputs(Size z, std::uint64_t seed) {
-  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed),
-                       gaussian<S>(z.n_k, z.d_k, seed + 1000),
-                       gaussian<S>(z.n_k, z.d_v, seed + 2000)};
-  x.M = gaussian<S>(z.d_q, z.d_k, seed + 3000);
+  AttentionInputs<S> x{gaussian<S>(z.n_q, z.d_q, seed, "Q"),
+                       gaussian<S>(z.n_k, z.d_k, seed, "K"),
+                       gaussian<S>(z.n_k, z.d_v, seed, "V")};
+  x.M = gaussian<S>(z.d_q, z.d_k, seed, "M");
   return x;
 }
 template <class S>
 AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
   AttentionInputs<S> x = random_inputs<S>(z, seed);
-  x.bias = gaussian<S>(z.n_q, z.n_k, seed + 4000);
-  const Matrix<double> coin = uniform<double>(z.n_q, z.n_k, seed + 5000);
+  x.bias = gaussian<S>(z.n_q, z.n_k, seed, "bias");
+  const Matrix<double> coin =
+      uniform<double>(z.n_q, z.n_k, seed, "coin");
   x.mask = (coin.array() < 0.6).matrix();
   x.T = S(int(2 + seed % 3)) / S(3);
   return x;
@@ -37,24 +48,24 @@ AttentionInputs<S> random_problem(Size z, std::uint64_t seed) {
 // draw cotangents and directions
 template <class S>
 OutputParts<S> random_outputs(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_v, seed + 6000),
-          Vector<S>(gaussian<S>(z.n_q, 1, seed + 7000).col(0))};
+  return {gaussian<S>(z.n_q, z.d_v, seed, "dO"),
+          Vector<S>(gaussian<S>(z.n_q, 1, seed, "dlogZ").col(0))};
 }
 template <class S>
 AttentionParts<S> random_direction(Size z, std::uint64_t seed) {
-  return {gaussian<S>(z.n_q, z.d_q, seed + 8000),
-          gaussian<S>(z.n_k, z.d_k, seed + 9000),
-          gaussian<S>(z.n_k, z.d_v, seed + 10000),
-          gaussian<S>(z.d_q, z.d_k, seed + 11000),
-          gaussian<S>(z.n_q, z.n_k, seed + 12000),
-          gaussian<S>(1, 1, seed + 13000)(0, 0)};
+  return {gaussian<S>(z.n_q, z.d_q, seed, "uQ"),
+          gaussian<S>(z.n_k, z.d_k, seed, "uK"),
+          gaussian<S>(z.n_k, z.d_v, seed, "uV"),
+          gaussian<S>(z.d_q, z.d_k, seed, "uM"),
+          gaussian<S>(z.n_q, z.n_k, seed, "uB"),
+          gaussian<S>(1, 1, seed, "uT")(0, 0)};
 }
 
 // draw a random problem of random shape
 /// Extents 1..most (d_v from 0), score scale 10^-1..10, options at random.
 template <class S>
 AttentionInputs<S> any_problem(std::uint64_t seed, Index most, Size& z) {
-  const Matrix<double> r = uniform<double>(8, 1, seed * 31 + 7);
+  const Matrix<double> r = uniform<double>(8, 1, seed, "shape");
   const auto extent = [&](Index k, Index lo) {
     return lo + Index((r(k, 0) + 1) / 2 * double(most + 1 - lo));
   };
@@ -67,7 +78,7 @@ AttentionInputs<S> any_problem(std::uint64_t seed, Index most, Size& z) {
   if (r(7, 0) > 0) x.bias.reset();
   if (seed % 3 == 0) {
     x.M.reset();
-    x.K = gaussian<double>(z.n_k, z.d_q, seed + 1);
+    x.K = gaussian<double>(z.n_k, z.d_q, seed, "K without M");
     z.d_k = z.d_q;
   }
   return lift<S>(x);
@@ -79,9 +90,9 @@ struct ThreeWays {
 };
 template <class S>
 AttentionInputs<S> scaled_problem(double scale, std::uint64_t seed) {
-  AttentionInputs<S> x{gaussian<S>(32, 16, seed),
-                       gaussian<S>(32, 16, seed + 100),
-                       gaussian<S>(32, 16, seed + 200)};
+  AttentionInputs<S> x{gaussian<S>(32, 16, seed, "Q"),
+                       gaussian<S>(32, 16, seed, "K"),
+                       gaussian<S>(32, 16, seed, "V")};
   for (Index k = 0; k < x.Q.size(); ++k)
     x.Q.data()[k] = S(scale) * x.Q.data()[k];
   return x;
@@ -100,7 +111,7 @@ inline double worst_row(const Matrix<double>& B, const Matrix<quad>& truth) {
 }
 inline ThreeWays compare_three_ways(double scale, std::uint64_t seed) {
   const auto x = scaled_problem<double>(scale, seed);
-  const OutputParts<double> bar{gaussian<double>(32, 16, seed + 300)};
+  const OutputParts<double> bar{gaussian<double>(32, 16, seed, "dO")};
   const auto f = attention_forward(x);
   const Matrix<quad> truth =
       attention_vjp(lift<quad>(x), lift<quad>(bar)).Q;

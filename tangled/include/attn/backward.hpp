@@ -1,9 +1,12 @@
 // include/attn/backward.hpp: tangled from chapters/04-backward.nw; edit that file, not this one.
 #pragma once
+
+// include what the passes need
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "attn/argument.hpp"
 #include "attn/autodiff.hpp"
@@ -13,7 +16,132 @@
 #include "attn/tensor.hpp"
 
 namespace attn {
-// everything of first order
+namespace detail {
+// what all passes use
+
+// recognise what is not finite
+template <class D>
+bool all_finite(const Eigen::MatrixBase<D>& row) {
+  if constexpr (std::is_arithmetic_v<typename D::Scalar>)
+    return row.allFinite();
+  else
+    for (Index k = 0; k < row.size(); ++k)
+      if (const auto zero = value(row(k)) - value(row(k)); zero != zero)
+        return false;
+  return true;
+}
+
+template <class S>
+std::vector<Index> spoilt_rows(const Matrix<S>& Y) {
+  std::vector<Index> rows;
+  for (Index j = 0; j < Y.rows(); ++j)
+    if (!all_finite(Y.row(j))) rows.push_back(j);
+  return rows;
+}
+
+// sum over the pairs that may meet
+template <class D, class W, class S, class F>
+Matrix<S> sum_seen(const Eigen::MatrixBase<D>& scores,
+                   const Eigen::MatrixBase<W>& w, const Matrix<S>& Y,
+                   F product) {
+  const std::vector<Index> spoilt = spoilt_rows(Y);
+  if (spoilt.empty()) return product(Y);
+
+  // keep spoilt rows from those who may not see them
+  Matrix<S> rest = Y;
+  for (const Index j : spoilt) rest.row(j).setConstant(S(0));
+  Matrix<S> Z = product(rest);
+  for (const Index j : spoilt)
+    for (Index i = 0; i < Z.rows(); ++i)
+      if (!is_forbidden(scores(i, j))) Z.row(i) += w(i, j) * Y.row(j);
+  return Z;
+}
+template <class S>
+void keep_zeros(const Matrix<S>& scores, Matrix<S>& W) {
+  for (const Index i : spoilt_rows(W))
+    for (Index j = 0; j < W.cols(); ++j)
+      if (is_forbidden(scores(i, j))) W(i, j) = S(0);
+}
+
+template <class D, class S>
+const Matrix<S>& only_seen(const Eigen::MatrixBase<D>& scores,
+                           const Matrix<S>& Y, Matrix<S>& copy) {
+  const std::vector<Index> spoilt = spoilt_rows(Y);
+  if (spoilt.empty()) return Y;
+  copy = Y;
+  for (const Index j : spoilt) {
+    bool seen = false;
+    for (Index i = 0; i < scores.rows(); ++i)
+      seen = seen || !is_forbidden(scores(i, j));
+    if (!seen) copy.row(j).setConstant(S(0));
+  }
+  return copy;
+}
+
+// multiply weights with what they weigh
+template <class S>
+Matrix<S> weight_cotangent(const Matrix<S>& dO, const Matrix<S>& V) {
+  return eq<R"(\bar A_i{}^j = \bar O_{ic} V^{jc})">(  // eq:da
+      view<dn, dn>(dO), view<up, up>(V)).mat();
+}
+template <class S>
+Matrix<S> value_cotangent(const Matrix<S>& A, const Matrix<S>& dO) {
+  return eq<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(  // eq:dv
+      view<up, dn>(A), view<dn, dn>(dO)).mat();
+}
+template <class S>
+Matrix<S> weighted(const Matrix<S>& A, const Matrix<S>& V) {
+  return eq<"O^{ic} = A^i{}_j V^{jc}">(view<up, dn>(A),
+                                      view<up, up>(V)).mat();
+}
+
+// multiply cotangents of scores with keys and queries
+template <class S>
+Matrix<S> query_cotangent(const Matrix<S>& dS, const Matrix<S>& K_low) {
+  return eq<R"(\bar Q_{ia} = \bar S_{ij} K^j{}_a)">(  // eq:dq
+      view<dn, dn>(dS), view<up, dn>(K_low)).mat();
+}
+template <class S>
+Matrix<S> key_cotangent(const Matrix<S>& dS, const Matrix<S>& Q_low) {
+  return eq<R"(\bar K_{jb} = \bar S_{ij} Q^i{}_b)">(  // eq:dk
+      view<dn, dn>(dS), view<up, dn>(Q_low)).mat();
+}
+
+// find the heaviest key of a row
+template <class D>
+Index heaviest_key(const Eigen::MatrixBase<D>& A, Index i) {
+  if (A.cols() == 0) return -1;
+  Index at = 0;
+  if constexpr (std::is_arithmetic_v<typename D::Scalar>) {
+    const auto top = A.row(i).maxCoeff();
+    while (at + 1 < A.cols() && A(i, at) < top) ++at;
+  } else {
+    // look at one weight after the other
+    for (Index j = 1; j < A.cols(); ++j)
+      if (A(i, at) < A(i, j)) at = j;
+  }
+  return at;
+}
+
+// find the largest score of a row
+template <class S>
+std::optional<S> row_maximum(const Matrix<S>& scores, Index i) {
+  std::optional<S> m;
+  for (Index j = 0; j < scores.cols(); ++j)
+    if (!is_forbidden(scores(i, j)) && (!m || *m < scores(i, j)))
+      m = scores(i, j);
+  return m;
+}
+
+// scale attention without a form
+template <class S>
+S default_scale(Index d) {
+  using std::sqrt;
+  return S(1) / S(sqrt(S(int(d))));
+}
+}  // namespace detail
+
+// the passes of first order
 
 // pull back through the values
 /// Cotangents of the factors of O = A V.
@@ -33,27 +161,36 @@ OutputGradient<S> output_vjp(const Matrix<S>& A, const Matrix<S>& V,
   require(dO.rows() == A.rows() && dO.cols() == V.cols(),
           "output_vjp: dO is ", shape(dO), ", expected ", A.rows(), "x",
           V.cols());
-  return {
-      eq<R"(\bar A_i{}^j = \bar O_{ic} V^{jc})">(  // eq:da
-          view<dn, dn>(dO), view<up, up>(V)).mat(),
-      eq<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(  // eq:dv
-          view<up, dn>(A), view<dn, dn>(dO)).mat()};
+  return {detail::weight_cotangent(dO, V), detail::value_cotangent(A, dO)};
 }
 
-// find the heaviest key of a row
-/// First key of largest weight in row i; -1 if there are no keys.
-template <class D>
-Index heaviest_key(const Eigen::MatrixBase<D>& A, Index i) {
-  if (A.cols() == 0) return -1;
-  Index at = 0;
-  if constexpr (std::is_arithmetic_v<typename D::Scalar>) {
-    const auto top = A.row(i).maxCoeff();
-    while (at + 1 < A.cols() && A(i, at) < top) ++at;
-  } else {
-    for (Index j = 1; j < A.cols(); ++j)
-      if (A(i, at) < A(i, j)) at = j;
-  }
-  return at;
+// pull back through the scores
+/// Cotangents of queries and keys.
+template <class S>
+struct ScoreGradient {
+  Matrix<S> Q, K;
+};
+
+/// Cotangents of queries and keys for the cotangent dS of the scores (eqs.
+/// dq, dk).  Shapes: dS n_q x n_k, lowered queries n_q x d_k, lowered keys
+/// n_k x d_q.  Throws std::invalid_argument if they do not fit.
+template <class S>
+ScoreGradient<S> scores_vjp(const Matrix<S>& dS, const Matrix<S>& Q_low,
+                            const Matrix<S>& K_low) {
+  require(dS.rows() == Q_low.rows() && dS.cols() == K_low.rows(),
+          "scores_vjp: dS is ", shape(dS), ", Q_low ", shape(Q_low),
+          ", K_low ", shape(K_low));
+  return {detail::query_cotangent(dS, K_low),
+          detail::key_cotangent(dS, Q_low)};
+}
+/// Cotangent of the form M, or of a metric, for the cotangent dS of the
+/// scores (eq. dqkm).  Shapes: Q n_q x d_q, dS n_q x n_k, K n_k x d_k,
+/// result d_q x d_k.  Throws std::invalid_argument unless they chain.
+template <class S>
+Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
+                   const Matrix<S>& K) {
+  return eq<R"(\bar M^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:none
+      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
 
 // lower a row index with the Fisher metric
@@ -72,7 +209,7 @@ Matrix<S> fisher_lower(const Matrix<S>& A, const Matrix<S>& X) {
     const S* a = A.data() + i * A.cols();
     const S* x = X.data() + i * A.cols();
     S* y = Y.data() + i * A.cols();
-    const S c = x[heaviest_key(A, i)];
+    const S c = x[detail::heaviest_key(A, i)];
     for (Index j = 0; j < A.cols(); ++j)
       y[j] = a[j] == S(0) ? S(0) : S(x[j] - c);
     const S mean = A.row(i).dot(Y.row(i));
@@ -86,8 +223,9 @@ Matrix<S> fisher_lower(const Matrix<S>& A, const Matrix<S>& X) {
 using Allowed = Matrix<bool>;
 
 /// What attention is computed from.  Shapes: Q n_q x d_q, K n_k x d_k,
-/// V n_k x d_v, M d_q x d_k (absent: identity/sqrt(d_k)), bias and mask
-/// n_q x n_k (absent: none); temperature T in units of the scores.
+/// V n_k x d_v, M d_q x d_k (absent: identity/sqrt(d_k)), bias (-infinity
+/// forbids a pair) and mask n_q x n_k (absent: none); temperature T in
+/// units of the scores.
 template <class S>
 struct AttentionInputs {
   using scalar = S;
@@ -113,17 +251,23 @@ struct OutputParts {
   Matrix<S> O;
   Vector<S> logZ{};
 };
-
-// demand inputs that fit
-/// The inputs, checked, with unread keys blanked; `who` is for errors.
-/// Throws std::invalid_argument for shapes that do not fit.
+/// What the backward pass needs of the forward pass: lowered queries
+/// Q^i_b (n_q x d_k) and keys K^j_a (n_k x d_q), scores and weights
+/// (n_q x n_k), outputs O (n_q x d_v) and logZ (n_q).
 template <class S>
-AttentionInputs<S> readable_inputs(AttentionInputs<S> x, const char* who) {
+struct AttentionForward {
+  Matrix<S> Q_low, K_low, scores, weights, O;
+  Vector<S> logZ;
+};
+namespace detail {
+// demand inputs that fit
+template <class S>
+void require_inputs(const char* who, const AttentionInputs<S>& x) {
   const Index n = x.Q.rows(), m = x.K.rows();
-
-  // demand matching shapes
   require(x.V.rows() == m, who, ": K is ", shape(x.K), " but V is ",
           shape(x.V));
+
+  // demand a form that fits
   if (x.M)
     require(x.M->rows() == x.Q.cols() && x.M->cols() == x.K.cols(), who,
             ": M is ", shape(*x.M), ", expected ", x.Q.cols(), "x",
@@ -138,24 +282,9 @@ AttentionInputs<S> readable_inputs(AttentionInputs<S> x, const char* who) {
   if (x.mask)
     require(x.mask->rows() == n && x.mask->cols() == m, who, ": mask is ",
             shape(*x.mask), ", expected ", n, "x", m);
-  if (x.mask)
-    for (Index j = 0; j < m; ++j)
-      if (!x.mask->col(j).any()) {
-        x.K.row(j).setConstant(S(0));
-        x.V.row(j).setConstant(S(0));
-      }
-  return x;
-}
-
-/// 1/sqrt(d): the scale of attention without a form.
-template <class S>
-S default_scale(Index d) {
-  using std::sqrt;
-  return S(1) / S(sqrt(S(int(d))));
 }
 
 // demand outputs that fit
-/// Throws std::invalid_argument unless y fits what x would return.
 template <class S>
 void require_outputs(const char* who, const AttentionInputs<S>& x,
                      const OutputParts<S>& y) {
@@ -167,8 +296,22 @@ void require_outputs(const char* who, const AttentionInputs<S>& x,
           x.Q.rows());
 }
 
+// demand the forward pass of these inputs
+template <class S>
+void require_forward(const char* who, const AttentionInputs<S>& x,
+                     const AttentionForward<S>& f) {
+  const auto is = [&](const char* name, const Matrix<S>& a, Index n,
+                      Index m) {
+    require(a.rows() == n && a.cols() == m, who, ": the forward pass has ",
+            name, " ", shape(a), ", expected ", n, "x", m);
+  };
+  is("Q_low", f.Q_low, x.Q.rows(), x.K.cols());
+  is("K_low", f.K_low, x.K.rows(), x.Q.cols());
+  is("scores", f.scores, x.Q.rows(), x.K.rows());
+  is("weights", f.weights, x.Q.rows(), x.K.rows());
+}
+
 // demand a direction that fits
-/// Throws std::invalid_argument unless u is a direction at x.
 template <class S>
 void require_direction(const char* who, const AttentionInputs<S>& x,
                        const AttentionParts<S>& u) {
@@ -184,45 +327,70 @@ void require_direction(const char* who, const AttentionInputs<S>& x,
   like("bias", u.bias, x.Q.rows(), x.K.rows(), true);
 }
 
-// run attention and keep what is needed
-/// What the backward pass needs of the forward pass: lowered queries
-/// Q^i_b (n_q x d_k) and keys K^j_a (n_k x d_q), scores and weights
-/// (n_q x n_k), outputs O (n_q x d_v) and logZ (n_q).
-template <class S>
-struct AttentionForward {
-  Matrix<S> Q_low, K_low, scores, weights, O;
-  Vector<S> logZ;
-};
-/// Fills in scores, weights, logZ and O from f.K_low.
+// score, weigh and sum up
 template <class S>
 void attend(const AttentionInputs<S>& x, AttentionForward<S>& f) {
   // score and forbid
   f.scores = eq<"S^{ij} = Q^{ia} K^j{}_a">(  // eq:lowered-score
       view<up, up>(x.Q), view<up, dn>(f.K_low)).mat();
-  if (x.bias) f.scores += *x.bias;
-  if (x.mask)
-    f.scores = x.mask->select(
-        f.scores, S(-std::numeric_limits<double>::infinity()));
+  const S never(-std::numeric_limits<double>::infinity());
+  if (x.bias)
+    f.scores = x.bias->binaryExpr(f.scores, [&](const S& b, const S& s) {
+      return is_forbidden(b) ? never : S(s + b);
+    }).eval();
+  if (x.mask) f.scores = x.mask->select(f.scores, never).eval();
   f.weights = gibbs(f.scores, x.T);
+  keep_zeros(f.scores, f.weights);
 
   // sum up the rows that are not empty
-  f.logZ = Vector<S>::Constant(
-      f.scores.rows(), S(-std::numeric_limits<double>::infinity()));
-  for (Index i = 0; i < f.scores.rows(); ++i) {
-    const Index top = heaviest_key(f.scores, i);
-    if (top >= 0 && !is_forbidden(f.scores(i, top)))
+  f.logZ = Vector<S>::Constant(f.scores.rows(), never);
+  for (Index i = 0; i < f.scores.rows(); ++i)
+    if (row_maximum(f.scores, i))
       f.logZ(i) = log_partition(f.scores.row(i), x.T)(0);
-  }
-  f.O = eq<"O^{ic} = A^i{}_j V^{jc}">(view<up, dn>(f.weights),
-                                      view<up, up>(x.V)).mat();
+  f.O = sum_seen(f.scores, f.weights, x.V, [&](const Matrix<S>& V) {
+    return weighted(f.weights, V);
+  });
 }
 
-/// Attention with everything it can have (eq. full).  An empty row has
-/// O = 0, logZ = -infinity.  Throws std::invalid_argument for shapes that
-/// do not fit, std::domain_error unless 0 < T < infinity.
+// pull back to scores and temperature
 template <class S>
-AttentionForward<S> attention_forward(const AttentionInputs<S>& given) {
-  const AttentionInputs<S> x = readable_inputs(given, "attention_forward");
+Matrix<S> scores_cotangent(const S& T, const AttentionForward<S>& f,
+                           const Matrix<S>& dA, const Vector<S>& dlogZ) {
+  Matrix<S> dS = fisher_lower(f.weights, dA);
+  for (Index i = 0; i < dlogZ.size(); ++i)
+    for (Index j = 0; j < dS.cols(); ++j)
+      if (const S& a = f.weights(i, j); !(a == S(0)))
+        dS(i, j) += a * dlogZ(i);
+  dS /= T;
+  keep_zeros(f.scores, dS);
+  return dS;
+}
+
+template <class S>
+S temperature_cotangent(const S& T, const AttentionForward<S>& f,
+                        const Matrix<S>& dS, const Vector<S>& dlogZ) {
+  S total(0);
+  for (Index i = 0; i < dS.rows(); ++i)
+    if (const auto m = row_maximum(f.scores, i)) {
+      S sum(0);
+      for (Index j = 0; j < dS.cols(); ++j)
+        if (!(f.weights(i, j) == S(0)))
+          sum += dS(i, j) * (f.scores(i, j) - *m);
+      if (dlogZ.size() > 0) sum += *m * dlogZ(i) / T;
+      total += sum;
+    }
+  return -total / T;
+}
+}  // namespace detail
+
+// run attention and keep what is needed
+/// Attention with everything it can have (eq. full).  An empty row has
+/// O = 0, logZ = -infinity; what a query may not see it does not read
+/// (prop. unseen).  Throws std::invalid_argument for shapes that do not
+/// fit, std::domain_error unless 0 < T < infinity.
+template <class S>
+AttentionForward<S> attention_forward(const AttentionInputs<S>& x) {
+  detail::require_inputs("attention_forward", x);
   AttentionForward<S> f;
 
   // lower queries and keys with the form
@@ -233,87 +401,26 @@ AttentionForward<S> attention_forward(const AttentionInputs<S>& given) {
     f.K_low = eq<"K^j{}_a = M_{ab} K^{jb}">(  // eq:lower-key
         M, view<up, up>(x.K)).mat();
   } else {
-    const S scale = default_scale<S>(x.K.cols());
+    const S scale = detail::default_scale<S>(x.K.cols());
     f.Q_low = x.Q * scale;
     f.K_low = x.K * scale;
   }
-  attend(x, f);
+  detail::attend(x, f);
   return f;
 }
 /// The same with scores by a metric g, which stays structured; pass the
 /// result to attention_vjp or attention_jvp, and use form_vjp for the
-/// cotangent of g.  Throws as above, and if given has a form already.
+/// cotangent of g.  Throws as above, and if x has a form already.
 template <class S>
-AttentionForward<S> attention_forward(const AttentionInputs<S>& given,
+AttentionForward<S> attention_forward(const AttentionInputs<S>& x,
                                       const Metric<S>& g) {
-  require(!given.M, "attention_forward: both M and a metric are given");
-  const AttentionInputs<S> x = readable_inputs(given, "attention_forward");
+  require(!x.M, "attention_forward: both M and a metric are given");
+  detail::require_inputs("attention_forward", x);
   AttentionForward<S> f;
   f.Q_low = g.lower(x.Q);
   f.K_low = g.lower(x.K);
-  attend(x, f);
+  detail::attend(x, f);
   return f;
-}
-
-// pull back to scores and temperature
-/// Cotangent of the scores (eq. ds).
-template <class S>
-Matrix<S> scores_cotangent(const AttentionInputs<S>& x,
-                           const AttentionForward<S>& f,
-                           const Matrix<S>& dA, const Vector<S>& dlogZ) {
-  Matrix<S> dS = fisher_lower(f.weights, dA);
-  for (Index i = 0; i < dlogZ.size(); ++i)
-    dS.row(i) += f.weights.row(i) * dlogZ(i);
-  return dS / x.T;
-}
-
-/// Cotangent of the temperature, second form of eq. dt.
-template <class S>
-S temperature_cotangent(const S& T, const AttentionForward<S>& f,
-                        const Matrix<S>& dS, const Vector<S>& dlogZ) {
-  S sum(0);
-  for (Index i = 0; i < dS.rows(); ++i) {
-    const Index top = heaviest_key(f.scores, i);
-    if (top < 0 || is_forbidden(f.scores(i, top))) continue;
-    const S m = f.scores(i, top);
-    for (Index j = 0; j < dS.cols(); ++j)
-      if (!(f.weights(i, j) == S(0)))
-        sum += dS(i, j) * (f.scores(i, j) - m);
-    if (dlogZ.size() > 0) sum += m * dlogZ(i) / T;
-  }
-  return -sum / T;
-}
-
-// pull back through the scores
-/// Cotangents of queries and keys.
-template <class S>
-struct ScoreGradient {
-  Matrix<S> Q, K;
-};
-
-/// Cotangents of queries and keys for the cotangent dS of the scores (eqs.
-/// dq, dk).  Shapes: dS n_q x n_k, lowered queries n_q x d_k, lowered keys
-/// n_k x d_q.  Throws std::invalid_argument if they do not fit.
-template <class S>
-ScoreGradient<S> scores_vjp(const Matrix<S>& dS, const Matrix<S>& Q_low,
-                            const Matrix<S>& K_low) {
-  require(dS.rows() == Q_low.rows() && dS.cols() == K_low.rows(),
-          "scores_vjp: dS is ", shape(dS), ", Q_low ", shape(Q_low),
-          ", K_low ", shape(K_low));
-  const auto s = view<dn, dn>(dS);
-  return {eq<R"(\bar Q_{ia} = \bar S_{ij} K^j{}_a)">(  // eq:dq
-              s, view<up, dn>(K_low)).mat(),
-          eq<R"(\bar K_{jb} = \bar S_{ij} Q^i{}_b)">(  // eq:dk
-              s, view<up, dn>(Q_low)).mat()};
-}
-/// Cotangent of the form M, or of a metric, for the cotangent dS of the
-/// scores (eq. dqkm).  Shapes: Q n_q x d_q, dS n_q x n_k, K n_k x d_k,
-/// result d_q x d_k.
-template <class S>
-Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
-                   const Matrix<S>& K) {
-  return eq<R"(\bar M^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:none
-      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
 
 // pull cotangents back through attention
@@ -321,22 +428,38 @@ Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
 /// attention reads (eqs. dv to dt), given its forward pass f.
 /// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
-AttentionParts<S> attention_vjp(const AttentionInputs<S>& given,
+AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
                                 const AttentionForward<S>& f,
                                 const OutputParts<S>& bar) {
-  const AttentionInputs<S> x = readable_inputs(given, "attention_vjp");
-  require_outputs("attention_vjp: cotangent", x, bar);
+  // demand that all three belong together
+  detail::require_inputs("attention_vjp", x);
+  detail::require_forward("attention_vjp", x, f);
+  detail::require_outputs("attention_vjp: cotangent", x, bar);
   AttentionParts<S> g;
-  auto [dA, dV] = output_vjp(f.weights, x.V, bar.O);
-  g.V = std::move(dV);
-  g.bias = scores_cotangent(x, f, dA, bar.logZ);
+
+  // pull back through values and weights
+  g.V = detail::sum_seen(
+      f.scores.transpose(), f.weights.transpose(), bar.O,
+      [&](const Matrix<S>& w) {
+        return detail::value_cotangent(f.weights, w);
+      });
+  g.bias = detail::scores_cotangent(
+      x.T, f, detail::weight_cotangent(bar.O, x.V), bar.logZ);
 
   // pull back through the form
-  auto [dQ, dK] = scores_vjp(g.bias, f.Q_low, f.K_low);
-  g.Q = std::move(dQ);
-  g.K = std::move(dK);
-  if (x.M) g.M = form_vjp(x.Q, g.bias, x.K);
-  g.T = temperature_cotangent(x.T, f, g.bias, bar.logZ);
+  const Matrix<S>& dS = g.bias;
+  const auto pairs = f.scores.transpose();
+  g.Q = detail::sum_seen(f.scores, dS, f.K_low, [&](const Matrix<S>& K) {
+    return detail::query_cotangent(dS, K);
+  });
+  g.K = detail::sum_seen(
+      pairs, dS.transpose(), f.Q_low, [&](const Matrix<S>& Q) {
+        return detail::key_cotangent(dS, Q);
+      });
+  if (Matrix<S> q, k; x.M)
+    g.M = form_vjp(detail::only_seen(pairs, x.Q, q), dS,
+                   detail::only_seen(f.scores, x.K, k));
+  g.T = detail::temperature_cotangent(x.T, f, g.bias, bar.logZ);
   return g;
 }
 
@@ -352,17 +475,18 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
 /// forward pass f.  Throws std::invalid_argument for shapes that do not
 /// fit; u.M and u.bias may be empty.
 template <class S>
-OutputParts<S> attention_jvp(const AttentionInputs<S>& given,
+OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
                              const AttentionForward<S>& f,
                              const AttentionParts<S>& u) {
-  const AttentionInputs<S> x = readable_inputs(given, "attention_jvp");
-  require_direction("attention_jvp: direction", x, u);
-  const auto Q = view<up, dn>(f.Q_low), K = view<up, dn>(f.K_low);
+  detail::require_inputs("attention_jvp", x);
+  detail::require_forward("attention_jvp", x, f);
+  detail::require_direction("attention_jvp: direction", x, u);
+
+  // move the scores along a direction
   Matrix<S> dY =
   eq<R"(\dot S^{ij} = \dot Q^{ia} K^j{}_a + Q^i{}_b \dot K^{jb})">(  // eq:none
-          view<up, up>(u.Q), K, Q, view<up, up>(u.K)).mat();
-
-  // add the tangents of form and bias
+          view<up, up>(u.Q), view<up, dn>(f.K_low), view<up, dn>(f.Q_low),
+          view<up, up>(u.K)).mat();
   if (u.M.size() > 0)
     dY += eq<R"(\dot S^{ij} = Q^{ia} \dot M_{ab} K^{jb})">(  // eq:none
         view<up, up>(x.Q), view<dn, dn>(u.M), view<up, up>(x.K)).mat();
@@ -373,22 +497,25 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& given,
   // turn tangents of scores into tangents of weights
   const S speed = u.T / (x.T * x.T);
   y.logZ = Vector<S>::Zero(dY.rows());
-  for (Index i = 0; i < dY.rows(); ++i) {
-    const Index top = heaviest_key(f.scores, i);
-    if (top < 0 || is_forbidden(f.scores(i, top))) continue;
-    const S m = f.scores(i, top);
-    for (Index j = 0; j < dY.cols(); ++j)
-      if (!(f.weights(i, j) == S(0))) {
-        dY(i, j) -= (f.scores(i, j) - m) * speed;
-        y.logZ(i) += f.weights(i, j) * dY(i, j);
-      }
-    y.logZ(i) -= m * speed;
-  }
-  const Matrix<S> dA = fisher_lower(f.weights, dY);
-  y.O =
-  eq<R"(\dot O^{ic} = \dot A^i{}_j V^{jc} + A^i{}_j \dot V^{jc})">(  // eq:none
-          view<up, dn>(dA), view<up, up>(x.V), view<up, dn>(f.weights),
-          view<up, up>(u.V)).mat();
+  for (Index i = 0; i < dY.rows(); ++i)
+    if (const auto m = detail::row_maximum(f.scores, i)) {
+      for (Index j = 0; j < dY.cols(); ++j)
+        if (!(f.weights(i, j) == S(0))) {
+          dY(i, j) -= (f.scores(i, j) - *m) * speed;
+          y.logZ(i) += f.weights(i, j) * dY(i, j);
+        }
+      y.logZ(i) -= *m * speed;
+    }
+  Matrix<S> dA = fisher_lower(f.weights, dY);
+  detail::keep_zeros(f.scores, dA);
+
+  // move the outputs with weights and values
+  const auto moved = [&](const Matrix<S>& A, const Matrix<S>& V) {
+    return detail::sum_seen(f.scores, A, V, [&](const Matrix<S>& v) {
+      return detail::weighted(A, v);
+    });
+  };
+  y.O = moved(dA, x.V) + moved(f.weights, u.V);
   return y;
 }
 
@@ -439,25 +566,35 @@ AttentionInputs<R> lift(const AttentionInputs<S>& x) {
   y.T = static_cast<R>(x.T);
   return y;
 }
+namespace detail {
+// move inputs by dual numbers
+template <class S>
+Matrix<Dual<S>> dual(const Matrix<S>& a, const Matrix<S>& b) {
+  Matrix<Dual<S>> z = lift<Dual<S>>(a);
+  for (Index k = 0; k < b.size(); ++k) z.data()[k].d = b.data()[k];
+  return z;
+}
 
-// multiply the Hessian by a direction
-/// Inputs x + eps u as dual numbers.
 template <class S>
 AttentionInputs<Dual<S>> dual_inputs(const AttentionInputs<S>& x,
-                                const AttentionParts<S>& u) {
-  const auto pair = [](const Matrix<S>& a, const Matrix<S>& b) {
-    Matrix<Dual<S>> z = lift<Dual<S>>(a);
-    for (Index k = 0; k < b.size(); ++k) z.data()[k].d = b.data()[k];
-    return z;
-  };
-  AttentionInputs<Dual<S>> z{pair(x.Q, u.Q), pair(x.K, u.K),
-                             pair(x.V, u.V)};
-  if (x.M) z.M = pair(*x.M, u.M);
-  if (x.bias) z.bias = pair(*x.bias, u.bias);
+                                     const AttentionParts<S>& u) {
+  AttentionInputs<Dual<S>> z{dual(x.Q, u.Q), dual(x.K, u.K),
+                             dual(x.V, u.V)};
+  if (x.M) z.M = dual(*x.M, u.M);
+  if (x.bias) z.bias = dual(*x.bias, u.bias);
   z.mask = x.mask;
   z.T = Dual<S>(x.T, u.T);
   return z;
 }
+template <class S>
+OutputParts<Dual<S>> dual_outputs(const OutputParts<S>& bar,
+                                  const OutputParts<S>& bar_dot) {
+  return {dual<S>(bar.O, bar_dot.O),
+          Vector<Dual<S>>(dual<S>(bar.logZ, bar_dot.logZ))};
+}
+}  // namespace detail
+
+// multiply the Hessian by a direction
 /// Derivative along u of the gradient attention_vjp(x, bar): a product
 /// with the Hessian of <bar.O, O> + <bar.logZ, logZ>; bar_dot is the
 /// derivative of bar along u if the cotangents depend on the inputs.
@@ -467,14 +604,19 @@ AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
                                 const AttentionParts<S>& u,
                                 const OutputParts<S>& bar,
                                 const OutputParts<S>& bar_dot = {}) {
-  require_direction("attention_hvp: direction", x, u);
-  require_outputs("attention_hvp: cotangent", x, bar);
-  OutputParts<Dual<S>> w{lift<Dual<S>>(bar.O), lift<Dual<S>>(bar.logZ)};
-  for (Index k = 0; k < bar_dot.O.size(); ++k)
-    w.O.data()[k].d = bar_dot.O.data()[k];
-  for (Index k = 0; k < bar_dot.logZ.size(); ++k)
-    w.logZ(k).d = bar_dot.logZ(k);
-  const auto g = attention_vjp(dual_inputs(x, u), w);
+  // demand a direction and cotangents that fit
+  detail::require_inputs("attention_hvp", x);
+  detail::require_direction("attention_hvp: direction", x, u);
+  detail::require_outputs("attention_hvp: cotangent", x, bar);
+  require(bar_dot.O.size() == 0 || (bar_dot.O.rows() == bar.O.rows() &&
+                                    bar_dot.O.cols() == bar.O.cols()),
+          "attention_hvp: bar_dot of O is ", shape(bar_dot.O));
+  require(bar_dot.logZ.size() == 0 ||
+              bar_dot.logZ.size() == bar.logZ.size(),
+          "attention_hvp: bar_dot of logZ has ", bar_dot.logZ.size(),
+          " entries");
+  const auto g = attention_vjp(detail::dual_inputs(x, u),
+                               detail::dual_outputs(bar, bar_dot));
   const auto d = [](const Matrix<Dual<S>>& m) {
     return Matrix<S>(m.unaryExpr([](const Dual<S>& t) { return t.d; }));
   };
@@ -497,12 +639,9 @@ GradientFlow gradient_flow(const AttentionInputs<S>& x,
   const auto g = attention_vjp(x, f, bar);
   const auto dA = output_vjp(f.weights, x.V, bar.O).A;
   const auto norm = [](const Matrix<S>& m) {
-    double sum = 0;
-    for (Index k = 0; k < m.size(); ++k) {
-      const double e = static_cast<double>(m.data()[k]);
-      if (std::isfinite(e)) sum += e * e;
-    }
-    return std::sqrt(sum);
+    return lift<double>(m).unaryExpr([](double s) {
+      return is_forbidden(s) ? 0 : s;
+    }).norm();
   };
   return {norm(f.scores), norm(f.weights), norm(f.O),
           norm(bar.O),    norm(dA),        norm(g.bias),
