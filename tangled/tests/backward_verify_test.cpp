@@ -141,6 +141,16 @@ BOOST_AUTO_TEST_CASE(bounds_of_the_report) {
                             verify_gradients(x, w, g, 0x5eed)})
     verify(other.checks[13].bound - report[13].bound, 0);
 }
+BOOST_AUTO_TEST_CASE(differences_of_powers) {
+  const quad h(0x1p-4);
+  const auto power = [&](int n) {
+    return line_derivative([n](const quad& t) { return pow(t, quad(n)); }, h);
+  };
+  const auto fifth = power(5), seventh = power(7);
+  verify(std::abs(to_double(fifth.value)), roundings(100));
+  verify(std::abs(fifth.bound / (4 * 0x1p-16) - 1), 0x1p-50);
+  verify(distance(seventh.value, 36 * 0x1p-24), roundings(100));
+}
 BOOST_AUTO_TEST_CASE(reverse_mode_while_it_is_cheap) {
   for (const Index n : {128, 129}) {
     const AttentionInputs<double> x{gaussian<double>(n, 1, 1, "Q"),
