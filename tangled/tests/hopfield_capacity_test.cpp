@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(eight_outvote_one) {
 /// How often noise as in the proof of thm. binary turns over a neuron,
 /// with exponents times `power`.
 double noise_wins(Index d, Index M, double power, int draws) {
-  std::mt19937_64 bits(std::uint64_t(d));
+  std::mt19937_64 bits{static_cast<std::uint64_t>(d)};
   const std::uint64_t mask = (std::uint64_t(1) << (d - 1)) - 1;
   int wrong = 0;
   for (int k = 0; k < draws; ++k) {
@@ -39,7 +39,7 @@ double noise_wins(Index d, Index M, double power, int draws) {
 }
 BOOST_AUTO_TEST_CASE(binary_patterns_within_bound) {
   for (const Index d : {8, 10, 12}) {
-    const Index M = Index(1) << (d / 2), networks = 60;
+    const Index M = Index(1) << (d / 2), networks = 600;
     double lost = 0;
     Vector<double> wrong = Vector<double>::Zero(networks);
     for (Index r = 0; r < networks; ++r) {

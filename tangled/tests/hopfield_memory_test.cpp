@@ -228,14 +228,14 @@ BOOST_AUTO_TEST_CASE(potts_transition) {
     const Vector<quad> line = energy_along(from, to, 3, K, beta);
     verify(distance(line(0), E(0)) + distance(line(2), E(1)), 2 * slack);
     BOOST_TEST(line(1) > line(0));
-    for (const double ratio : {0.98, 1.02}) {
+    for (const double ratio : {0.995, 1.005}) {
       const quad other = quad(ratio) * beta;
       const Matrix<quad> start = K.topRows(1);
       Matrix<quad> both = X;
       both.row(1) = hopfield_retrieve(start, K, other, 3000, 1e-12).X.row(0);
       const Vector<quad> F = hopfield_energy(both, K, other);
       refute(to_double(both(1, 0)), 0.5);
-      refute((ratio < 1 ? 1 : -1) * to_double(F(1) - F(0)), 1e-3);
+      refute((ratio < 1 ? 1 : -1) * to_double(F(1) - F(0)), 3e-4);
     }
   }
 }
@@ -247,8 +247,8 @@ BOOST_AUTO_TEST_CASE(potts_branches) {
     spinodal = std::min(spinodal, beta);
     const Matrix<double> x{{w, v, v}};
     verify(hopfield_update(x, K, beta), x,
-           allowed<double>(x, K, beta).x.array() +
-               0x1p-53 * (2 + 40 * beta));
+           (allowed<double>(x, K, beta).x.array() +
+            0x1p-53 * (2 + 40 * beta)).matrix());
   }
   fact("spinodal", spinodal, 4);
   refute(spinodal, 2);
@@ -389,8 +389,8 @@ BOOST_AUTO_TEST_CASE(answer_learn) {
     const Matrix<quad> old = hopfield_update(x, K.topRows(4), beta);
     const Matrix<quad> change_of_x = last * (K.row(4) - old);
     verify(hopfield_update(x, K, beta) - old, change_of_x,
-           4 / rest * may.x.array() +
-               roundings(8) * to_double(K.cwiseAbs().maxCoeff()));
+           (4 / rest * may.x.array() +
+            roundings(8) * to_double(K.cwiseAbs().maxCoeff())).matrix());
   }
 }
 double next_projection(double m, double M, double d) {
