@@ -31,8 +31,8 @@ BOOST_AUTO_TEST_CASE(hebb_weights) {
 BOOST_AUTO_TEST_CASE(energy_is_overlaps) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const Index M = Index(seed % 5), d = Index(1 + seed % 7);
-    const Matrix<Fp> K = uniform<Fp>(M, d, seed);
-    const Vector<Fp> x = uniform<Fp>(d, 1, seed + 50);
+    const Matrix<Fp> K = uniform<Fp>(M, d, seed, "K");
+    const Vector<Fp> x = uniform<Fp>(d, 1, seed, "x");
     Fp squares(0);
     for (Index j = 0; j < M; ++j) {
       Fp h(0);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(energy_is_overlaps) {
 BOOST_AUTO_TEST_CASE(diagonal_is_a_constant) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Matrix<double> K = signs(Index(seed % 9), 16, seed);
-    const Vector<double> x = signs(1, 16, seed + 99).transpose();
+    const Vector<double> x = signs(1, 16, seed, "x").transpose();
     verify(std::abs(classical_energy(hebb(K, Diagonal::kept), x) -
                     classical_energy(hebb(K), x) + double(K.rows()) / 2), 0);
   }
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(flips_lower_the_energy) {
     const Diagonal diagonal = seed % 2 ? Diagonal::zero : Diagonal::kept;
     const Matrix<double> W = hebb(signs(Index(1 + seed % 7), 32, seed),
                                   diagonal);
-    Vector<double> x = signs(1, 32, seed + 500).transpose(), h = W * x;
+    Vector<double> x = signs(1, 32, seed, "x").transpose(), h = W * x;
     for (const Index a : permutation(32, seed)) {
       const double before = classical_energy(W, x);
       const double loss = 2 * std::abs(h(a)) + 2 * W(a, a);
@@ -80,10 +80,42 @@ BOOST_AUTO_TEST_CASE(ties_move_nobody) {
       BOOST_TEST(end.sweeps == 1);
     }
 }
+BOOST_AUTO_TEST_CASE(ties_are_not_rare) {
+  const Index networks = 2000;
+  Vector<double> ties(networks);
+  for (Index r = 0; r < networks; ++r) {
+    const Matrix<double> W = hebb(signs(4, 16, std::uint64_t(r), "K"));
+    const Vector<double> x =
+        signs(1, 16, std::uint64_t(r), "x").transpose();
+    const Vector<double> h = W * x;
+    ties(r) = double((h.array() == 0).count()) / 16;
+  }
+  const double p = std::exp(std::lgamma(61) - 2 * std::lgamma(31) -
+                            60 * std::numbers::ln2);
+  const double spread = (ties.array() - ties.mean()).square().sum();
+  fact("ties", ties.mean(), 2);
+  verify(std::abs(ties.mean() - p),
+         4 * std::sqrt(spread) / double(networks - 1));
+}
+BOOST_AUTO_TEST_CASE(runs_differ_from_their_neighbours) {
+  const Matrix<double> W = hebb(signs(12, 64, 1, "K"));
+  const Vector<double> x = signs(1, 64, 1, "x").transpose();
+  int alike = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const auto first = permutation(64, seed, "sweep 0");
+    const auto second = permutation(64, seed, "sweep 1");
+    const auto next = permutation(64, seed + 1, "sweep 0");
+    alike += first == second || second == next || first == next;
+    Vector<double> y = x, h = W * x;
+    detail::sweep(W, first, y, h);
+    verify((settle(W, x, seed, 1).x - y).norm(), 0);
+  }
+  verify(alike, 0);
+}
 BOOST_AUTO_TEST_CASE(settles) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Matrix<double> W = hebb(signs(Index(1 + seed % 20), 64, seed));
-    const Vector<double> x = signs(1, 64, seed + 500).transpose();
+    const Vector<double> x = signs(1, 64, seed, "x").transpose();
     const Settled<double> end = settle(W, x, seed);
     verify(double(end.fixed ? 0 : 1), 0);
     verify((synchronous_update(W, end.x) - end.x).cwiseAbs().sum(), 0);
@@ -94,7 +126,7 @@ BOOST_AUTO_TEST_CASE(parallel_descent_with_diagonal) {
   for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     const Matrix<double> W =
         hebb(signs(Index(1 + seed % 7), 16, seed), Diagonal::kept);
-    Vector<double> x = signs(1, 16, seed + 5000).transpose();
+    Vector<double> x = signs(1, 16, seed, "x").transpose();
     for (int t = 0; t < 4; ++t) {
       const Vector<double> y = synchronous_update(W, x);
       verify(worse(0, classical_energy(W, y) - classical_energy(W, x)),
@@ -107,7 +139,7 @@ BOOST_AUTO_TEST_CASE(parallel_ends_in_two_cycles) {
   int cycles = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Matrix<double> W = hebb(signs(Index(1 + seed % 5), 16, seed));
-    Vector<double> x = signs(1, 16, seed + 5000).transpose();
+    Vector<double> x = signs(1, 16, seed, "x").transpose();
     for (int t = 0; t < 200; ++t) x = synchronous_update(W, x);
     const Vector<double> y = synchronous_update(W, x);
     verify((synchronous_update(W, y) - x).cwiseAbs().sum(), 0);
@@ -152,7 +184,7 @@ BOOST_AUTO_TEST_CASE(random_starts) {
 
 // check the crosstalk
 BOOST_AUTO_TEST_CASE(crosstalk_is_binomial) {
-  for (const Index M : {5, 9, 14, 20}) {
+  for (const Index M : {7, 9, 14, 20}) {
     const Index d = 64, networks = 150;
     Vector<double> rate(networks);
     for (Index r = 0; r < networks; ++r) {
@@ -183,6 +215,15 @@ BOOST_AUTO_TEST_CASE(fixed_patterns_below_the_threshold) {
            double(d) * std::exp(-double(d - 1) / double(2 * (M - 1))));
   }
 }
+BOOST_AUTO_TEST_CASE(errors_vanish_below_the_threshold) {
+  for (const double epsilon : {0.1, 0.3, 0.5})
+    for (const Index d : {32, 128, 512, 2048}) {
+      const double n = double(d);
+      const double most = (1 - epsilon) * (n - 1) / (2 * std::log(n));
+      verify(n * hebb_bit_error(d, 1 + Index(most)),
+             std::pow(n, -epsilon / (1 - epsilon)));
+    }
+}
 BOOST_AUTO_TEST_CASE(replica_threshold) {
   double y = 1.5;
   for (double step = 0.1; step > 1e-9; step /= 2)
@@ -192,6 +233,8 @@ BOOST_AUTO_TEST_CASE(replica_threshold) {
   fact("m", std::erf(y), 3);
   fact("bits", (1 - std::erf(y)) / 2, 2);
   verify(std::abs(replica_load(y) - 0.138), 0.0005);
+  for (double z = 0.02; z < 30; z += 0.02)  // and nowhere is it larger
+    verify(replica_load(z), replica_load(y) + 0x1p-50);
 }
 
 // check the letters
@@ -203,6 +246,7 @@ BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
     const Vector<double> k = K.row(i).transpose();
     fixed += synchronous_update(W, k) == k;
     for (std::uint64_t seed = 1; seed <= 20; ++seed, ++tried) {
+      // ask both memories for letter $i$
       const Matrix<double> cue =
           damaged(k.transpose(), 0.3, 432, seed + 100 * std::uint64_t(i));
       const Vector<double> x = hopfield_update(cue, K, 1.0).row(0);
@@ -215,6 +259,9 @@ BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
       classical += settle(W, Vector<double>(cue.row(0)), seed).x == k;
     }
   }
+
+  // record what the memories answered
+  fact("random", 1 - 432 * std::exp(-431 / 50.0), 2);
   for (const auto& [name, count] :
        {std::pair{"fixed", fixed}, {"modern", modern},
         {"classical", classical}, {"tried", tried}, {"nearest", nearest}})
@@ -272,7 +319,7 @@ BOOST_AUTO_TEST_CASE(errata_diagonal) {
   int kept = 0, zero = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Matrix<double> K = signs(64, 16, seed);
-    const Vector<double> x = signs(1, 16, seed + 999).transpose();
+    const Vector<double> x = signs(1, 16, seed, "x").transpose();
     kept += synchronous_update(hebb(K, Diagonal::kept), x) == x;
     zero += synchronous_update(hebb(K), x) == x;
   }
@@ -363,5 +410,58 @@ BOOST_AUTO_TEST_CASE(answer_noise) {
     }
     fact("p" + std::to_string(percent), right / 100.0);
   }
+}
+BOOST_AUTO_TEST_CASE(answer_ties) {
+  for (Index M = 1; M <= 4; ++M)
+    for (const Index d : {3, 4, 6, 7}) {
+      Index ties = 0;
+      for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        const Matrix<double> W = double(d) * hebb(signs(M, d, seed, "K"));
+        const Vector<double> x = signs(1, d, seed, "x").transpose();
+        ties += (Vector<double>(W * x).array().abs() < 0.5).count();
+      }
+      BOOST_TEST((ties == 0) == (M % 2 == 1 && d % 2 == 0));
+    }
+}
+BOOST_AUTO_TEST_CASE(answer_all_fixed) {
+  for (const double epsilon : {0.1, 0.3, 0.5})
+    for (const Index d : {32, 128, 512, 2048}) {
+      const double n = double(d);
+      const double most = (1 - epsilon) * (n - 1) / (4 * std::log(n));
+      const Index M = 1 + Index(most);
+      verify(n * double(M) * hebb_bit_error(d, M),
+             std::pow(n, -2 * epsilon / (1 - epsilon)));
+    }
+}
+Vector<double> power_update(const Matrix<double>& K,
+                            const Vector<double>& x, int n) {
+  const Vector<double> o = K * x;
+  Vector<double> y(x.size());
+  for (Index a = 0; a < x.size(); ++a) {
+    double field = 0;
+    for (Index j = 0; j < K.rows(); ++j) {
+      const double h = o(j) - K(j, a) * x(a);
+      field += std::pow(h + K(j, a), n) - std::pow(h - K(j, a), n);
+    }
+    y(a) = detail::follow(field, x(a));
+  }
+  return y;
+}
+BOOST_AUTO_TEST_CASE(answer_dense) {
+  double fixed[2] = {0, 0};
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<double> K = signs(64, 64, seed, "K");
+    const Vector<double> x = signs(1, 64, seed, "x").transpose();
+    verify((power_update(K, x, 2) - synchronous_update(hebb(K), x)).norm(),
+           0);
+    for (Index j = 0; j < 64; ++j) {
+      const Vector<double> k = K.row(j).transpose();
+      for (const int n : {2, 4})
+        fixed[n / 2 - 1] += power_update(K, k, n) == k;
+    }
+  }
+  fact("two", fixed[0] / 1280);
+  fact("four", fixed[1] / 1280);
+  refute(fixed[1] - fixed[0], 640);
 }
 BOOST_AUTO_TEST_SUITE_END()

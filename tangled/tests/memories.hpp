@@ -2,16 +2,73 @@
 #pragma once
 #include "attn/hopfield.hpp"
 #include "attn/random.hpp"
+#include "attn/rounding.hpp"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 #include <random>
 
 namespace attn {
+// allow update and energy their roundings
+/// Errors allowed to the update (1 x d) and the energy of one state, and
+/// the largest relative error of a weight.
+struct Allowed {
+  Matrix<double> x;
+  double E, A;
+};
+/// n roundings in quad.
+inline double roundings(double n) { return n * 0x1p-113; }
+template <class S>
+Allowed allowed(const Matrix<double>& s, double big, double terms,
+                double half, const Matrix<double>& K, double b) {
+  const double u = 1.01 * unit_roundoff<S>(), M = double(K.rows());
+  const double e = terms * u * big, m = std::abs(s.maxCoeff());
+  const Matrix<double> A = attn::gibbs(s, 1 / b);
+  const Matrix<double> X = b * (s.maxCoeff() - s.array());
+  const double mean = A.cwiseProduct(X).sum(), L = -std::log(A.maxCoeff());
+  const double F = m + L / b;
+  const Matrix<double> r =
+      u * (3 * X.array() + 3 * mean + 2 * M + 6) + 2.02 * b * e;
+  return {A.cwiseProduct(r) * K.cwiseAbs(),
+          e + u * (2 * m + 4 * F + (3 * mean + 3 * L + M) / b +
+                   (terms + 2) * half + F + half), r.maxCoeff()};
+}
+template <class S>
+Allowed allowed(const Matrix<double>& x, const Matrix<double>& K, double b) {
+  const double d = double(K.cols());
+  const double big =
+      (x.cwiseAbs() * K.cwiseAbs().transpose()).maxCoeff();
+  return allowed<S>(x * K.transpose(), big, d + 1, x.squaredNorm() / 2, K,
+                    b);
+}
+inline Allowed allowed(const Matrix<quad>& x, const Matrix<quad>& K,
+                       const Metric<quad>& g, const Matrix<double>& G,
+                       const quad& beta) {
+  const Matrix<double> a = lift<double>(x).cwiseAbs();
+  const Matrix<double> k = lift<double>(K);
+  const double big = (a * G * k.cwiseAbs().transpose()).maxCoeff();
+  return allowed<quad>(lift<double>(scores(x, K, g)), big,
+                       double(3 * K.cols() + 2),
+                       (a * G * a.transpose())(0) / 2, k, to_double(beta));
+}
+/// Errors of the energy of one state, and of its update, in quad.
+inline double energy_error(const Matrix<quad>& x, const Matrix<quad>& K,
+                           const quad& beta) {
+  return allowed<quad>(lift<double>(x), lift<double>(K),
+                       to_double(beta)).E;
+}
+inline double update_error(const Matrix<quad>& x, const Matrix<quad>& K,
+                           const quad& beta) {
+  return allowed<quad>(lift<double>(x), lift<double>(K),
+                       to_double(beta)).x.norm();
+}
+
 // draw patterns and count the stable
 /// M patterns of d fair coins.
-inline Matrix<double> signs(Index M, Index d, std::uint64_t seed) {
-  return uniform<double>(M, d, seed).unaryExpr(
+inline Matrix<double> signs(Index M, Index d, std::uint64_t seed,
+                            std::string_view name = "signs") {
+  return uniform<double>(M, d, seed, name).unaryExpr(
       [](double x) { return x < 0 ? -1.0 : 1.0; });
 }
 
@@ -56,6 +113,7 @@ inline double draw_odds(double M, double r2, double beta,
   return odds;
 }
 
+// measure the diameter of a memory
 /// Square of the largest distance between two rows.
 template <class S>
 S square_diameter(const Matrix<S>& K) {

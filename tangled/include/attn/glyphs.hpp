@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 
 namespace attn {
@@ -36,7 +37,6 @@ inline double segment_distance(double x, double y, double a, double b,
       w > 0 ? std::clamp(((x - a) * u + (y - b) * v) / w, 0.0, 1.0) : 0;
   return std::hypot(x - a - t * u, y - b - t * v);
 }
-
 /// Distance of (x, y) from the nearest of the strokes.
 inline double ink_distance(std::string_view strokes, double x, double y) {
   double nearest = HUGE_VAL;
@@ -63,13 +63,13 @@ inline RowVector<double> glyph(char c, Index scale = 3) {
   RowVector<double> x(rows * cols);
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < cols; ++j) {
+      // ink pixel $(i,j)$ near a stroke
       const double u = (double(j) + 0.5) / double(scale) - 1;
       const double v = 7 - (double(i) + 0.5) / double(scale);
       x(i * cols + j) = detail::ink_distance(strokes, u, v) < 0.5 ? 1 : -1;
     }
   return x;
 }
-
 /// The letters of a text, one per row.
 inline Matrix<double> glyphs(std::string_view text, Index scale = 3) {
   Matrix<double> K(Index(text.size()), 48 * scale * scale);
@@ -85,7 +85,7 @@ inline Matrix<double> glyphs(std::string_view text, Index scale = 3) {
 inline RowVector<double> damaged(RowVector<double> x, double p, Index from,
                                  std::uint64_t seed) {
   require_domain(0 <= p && p <= 1, "damaged: p = ", p);
-  const Matrix<double> chance = uniform<double>(2, x.size(), seed);
+  const Matrix<double> chance = uniform<double>(2, x.size(), seed, "damage");
   for (Index k = 0; k < x.size(); ++k) {
     if (chance(0, k) < 2 * p - 1) x(k) = -x(k);
     if (k >= from) x(k) = chance(1, k) < 0 ? -1 : 1;

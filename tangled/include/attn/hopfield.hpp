@@ -4,11 +4,17 @@
 #include "attn/attention.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/random.hpp"
+#include "attn/rounding.hpp"
 #include "attn/thermodynamics.hpp"
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace attn {
+// remember with a quadratic form
+
 // wire neurons by Hebb's rule
 /// Is the diagonal M/d of the Hebbian form kept or set to zero?
 enum class Diagonal { zero, kept };
@@ -74,6 +80,7 @@ Index sweep(const Matrix<S>& W, const std::vector<Index>& order,
             Vector<S>& x, Vector<S>& h) {
   Index flips = 0;
   for (const Index a : order) {
+    // turn neuron $a$ towards its field
     const S next = follow(h(a), x(a));
     if (next == x(a)) continue;
     h += W.col(a) * (next - x(a));
@@ -99,10 +106,12 @@ Settled<S> settle(const Matrix<S>& W, const Vector<S>& x,
   detail::require_network("settle", W, x);
   Settled<S> run{x};
   Vector<S> h = W * x;
-  while (!run.fixed && run.sweeps < max_sweeps)
-    run.fixed = detail::sweep(
-        W, permutation(x.size(), seed + std::uint64_t(run.sweeps++)),
-        run.x, h) == 0;
+  while (!run.fixed && run.sweeps < max_sweeps) {
+    // sweep in an order of its own
+    const std::string name = "sweep " + std::to_string(run.sweeps++);
+    const auto order = permutation(x.size(), seed, name);
+    run.fixed = detail::sweep(W, order, run.x, h) == 0;
+  }
   return run;
 }
 
@@ -113,14 +122,15 @@ Settled<S> settle(const Matrix<S>& W, const Vector<S>& x,
 inline double hebb_bit_error(Index d, Index M) {
   require(d >= 1 && M >= 1, "hebb_bit_error: d = ", d, ", M = ", M);
   const double n = double(M - 1) * double(d - 1);
-  double tail = 0;  // of `minus`, where n - 2 minus < -(d - 1)
-  for (double minus = std::floor((n + double(d) - 1) / 2) + 1; minus <= n;
-       ++minus)
+  double tail = 0;
+
+  // add the chances of too many negative signs
+  const double first = std::floor((n + double(d) - 1) / 2) + 1;
+  for (double minus = first; minus <= n; ++minus)
     tail += std::exp(std::lgamma(n + 1) - std::lgamma(minus + 1) -
                      std::lgamma(n - minus + 1) - n * std::log(2.0));
   return tail;
 }
-
 /// Patterns up to which a given one is a fixed point, d/(2 ln d).
 /// Throws std::invalid_argument unless d >= 2.  Source: McEliece 1987.
 inline double hebb_capacity(Index d) {
@@ -136,6 +146,14 @@ void require_beta(const char* function, const S& beta) {
   require_domain(S(0) < beta && !(beta == beta + beta), function,
                  ": beta must be positive and finite");
 }
+/// Throws unless beta is one and states X and patterns K are as wide.
+template <class S>
+void require_memory(const char* function, const Rows<S>& X,
+                    const Rows<S>& K, const S& beta) {
+  require_beta(function, beta);
+  require(X.cols() == K.cols(), function, ": states are ", shape(X),
+          " but patterns are ", shape(K));
+}
 }  // namespace detail
 
 /// One step x+ = sum_j A_j K_j of the modern network for each row of X
@@ -147,8 +165,8 @@ Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
                                      const ScalarOf<DX>& beta,
                                      const Metric<ScalarOf<DX>>& g) {
   using S = ScalarOf<DX>;
-  detail::require_beta("hopfield_update", beta);
   const Rows<S> x(X), k(K);
+  detail::require_memory<S>("hopfield_update", x, k, beta);
   return average(gibbs(scores(x, k, g), S(1) / beta), k);
 }
 /// Energy per row of X (eq. modern-energy), n entries; +infinity if there
@@ -158,10 +176,12 @@ Vector<ScalarOf<DX>> hopfield_energy(const Expr<DX>& X, const Expr<DK>& K,
                                      const ScalarOf<DX>& beta,
                                      const Metric<ScalarOf<DX>>& g) {
   using S = ScalarOf<DX>;
-  detail::require_beta("hopfield_energy", beta);
   const Rows<S> x(X), k(K);
-  const Matrix<S> low = g.lower(x);
+  detail::require_memory<S>("hopfield_energy", x, k, beta);
   Vector<S> E = free_energy(scores(x, k, g), S(1) / beta);
+
+  // add the parabola to the free energy
+  const Matrix<S> low = g.lower(x);
   for (Index i = 0; i < E.size(); ++i)
     E(i) += x.row(i).dot(low.row(i)) / S(2);
   return E;
@@ -189,6 +209,8 @@ Vector<S> energy_along(const RowVector<S>& x, const RowVector<S>& y, Index n,
   require(n >= 2 && x.size() == y.size(), "energy_along: ", n,
           " points between ", shape(x), " and ", shape(y));
   Matrix<S> X(n, x.size());
+
+  // divide the line from x to y
   for (Index k = 0; k < n; ++k) {
     const S t = static_cast<S>(double(k) / double(n - 1));
     X.row(k) = (S(1) - t) * x + t * y;
@@ -210,10 +232,11 @@ struct Retrieved {
 template <class DX, class DK>
 Retrieved<ScalarOf<DX>> hopfield_retrieve(
     const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
-    Index max_steps = 100, const ScalarOf<DX>& tol = 1e-12) {
+    Index max_steps, const ScalarOf<DX>& tol) {
   using S = ScalarOf<DX>;
   Retrieved<S> run{X};
   while (!run.converged && run.steps < max_steps) {
+    // take one step and see what has moved
     const Matrix<S> next = hopfield_update(run.X, K, beta);
     run.converged = true;
     for (Index k = 0; k < next.size(); ++k) {
@@ -224,6 +247,27 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
     ++run.steps;
   }
   return run;
+}
+namespace detail {
+/// Error eta of one update among the patterns K (M x d), eq. update-error.
+template <class D>
+double update_error(const Expr<D>& patterns, double beta) {
+  const Matrix<double> K = lift<double>(patterns.eval());
+  if (K.rows() == 0) return 0;
+  const double R = K.rowwise().norm().maxCoeff();
+  const double M = double(K.rows()), terms = double(K.cols() + 1);
+  return unit_roundoff<ScalarOf<D>>() * R *
+         (2 * M + 6 + 6 * std::log(M) + 2 * beta * terms * R * R);
+}
+}  // namespace detail
+/// hopfield_retrieve with the tolerance 5 eta of eq. update-error.
+template <class DX, class DK>
+Retrieved<ScalarOf<DX>> hopfield_retrieve(
+    const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
+    Index max_steps = 100) {
+  const double eta = detail::update_error(K, to_double(beta));
+  return hopfield_retrieve(X, K, beta, max_steps,
+                           static_cast<ScalarOf<DX>>(5 * eta));
 }
 
 // certify that a pattern is kept
@@ -243,6 +287,8 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
   const Matrix<double> K = lift<double>(patterns.eval());
   require(0 <= i && i < K.rows(), "basin: no row ", i, " in ", shape(K));
   Basin b{HUGE_VAL, 0, 0, 0};
+
+  // measure separation and reach of pattern $i$
   for (Index j = 0; j < K.rows(); ++j) {
     if (j == i) continue;
     const RowVector<double> away = K.row(i) - K.row(j);
@@ -265,11 +311,13 @@ double retrieved_fraction(const Matrix<S>& K, Index i,
                           Index tries = 100, std::uint64_t seed = 1) {
   require(0 <= i && i < K.rows() && tries > 0, "retrieved_fraction: row ",
           i, " of ", shape(K), ", ", tries, " tries");
-  Matrix<S> X = gaussian<S>(tries, K.cols(), seed);
+  Matrix<S> X = gaussian<S>(tries, K.cols(), seed, "cues");
   X.rowwise().normalize();
   X = ((radius * X).rowwise() + K.row(i)).eval();
   X = hopfield_retrieve(X, K, beta).X;
   Index good = 0;
+
+  // count the states that are nearest to pattern $i$
   for (Index t = 0; t < tries; ++t) {
     Index nearest = 0;
     (K.rowwise() - X.row(t)).rowwise().squaredNorm().minCoeff(&nearest);
@@ -291,6 +339,8 @@ Vector<double> exponential_update(const Matrix<double>& K,
   const double top = K.rows() > 0 ? o.maxCoeff() : 0;
   for (Index a = 0; a < x.size(); ++a) {
     double field = 0;
+
+    // let the other neurons vote on neuron $a$
     for (Index j = 0; j < K.rows(); ++j)
       field += K(j, a) * std::exp(o(j) - K(j, a) * x(a) - top);
     y(a) = detail::follow(field, x(a));
@@ -310,7 +360,6 @@ inline double lambert_w(double x) {
   }
   return w;
 }
-
 /// The base c of eq. ramsauer for patterns of length kappa sqrt(d - 1);
 /// throws std::domain_error unless d > 1 and beta, kappa, p > 0.
 inline double ramsauer_base(double d, double kappa, double beta, double p) {
@@ -321,7 +370,6 @@ inline double ramsauer_base(double d, double kappa, double beta, double p) {
   const double a = 2 / (d - 1) * (1 + std::log(2 * beta * k2 * p * (d - 1)));
   return b / lambert_w(b * std::exp(a));
 }
-
 /// Number of patterns sqrt(p) c^((d-1)/4) of eq. ramsauer.
 inline double ramsauer_guarantee(double d, double kappa, double beta,
                                  double p) {
@@ -336,14 +384,12 @@ inline double gaussian_capacity_rate(double beta) {
   detail::require_beta("gaussian_capacity_rate", beta);
   return beta < 1 ? beta - beta * beta / 2 : 0.5;
 }
-
 /// The same for patterns on the sphere of radius sqrt(d) (prop. sphere).
 inline double spherical_capacity_rate(double beta) {
   detail::require_beta("spherical_capacity_rate", beta);
   const double t = (std::sqrt(1 + 4 * beta * beta) - 1) / (2 * beta);
   return beta - beta * t - std::log1p(-t * t) / 2;
 }
-
 /// log M_c = sqrt(d) - 1/2: keys among which a unit-variance key of
 /// dimension d keeps half its weight in standard attention (eq.
 /// head-capacity).  Throws std::domain_error unless d >= 1.
