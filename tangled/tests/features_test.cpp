@@ -295,6 +295,39 @@ BOOST_AUTO_TEST_CASE(printed_random_features) {
 }
 
 // check the answers of chapter seven
+BOOST_AUTO_TEST_CASE(answer_origin) {
+  const Matrix<double> Q = gaussian<double>(3, 4, 1, "Q");
+  const Matrix<double> K = gaussian<double>(5, 4, 1, "K");
+  const RowVector<double> c = gaussian<double>(1, 4, 1, "c").row(0);
+  const Matrix<double> P = Q.rowwise() + c, L = K.rowwise() + c;
+  const auto unit = Metric<double>::identity(4);
+  const auto plain = [&](const Matrix<double>& q, const Matrix<double>& k) {
+    return softmax(gaussian_scores(q, k, unit));
+  };
+  const double size = 4 * std::pow(
+      std::max(P.rowwise().norm().maxCoeff(), L.rowwise().norm().maxCoeff()) +
+      std::max(Q.rowwise().norm().maxCoeff(), K.rowwise().norm().maxCoeff()),
+      2);
+  const double most = 4 * gamma(9, 0x1p-53) * size + 2 * gamma(10, 0x1p-53);
+  const Matrix<double> A = softmax(scores(Q, K)), G = plain(Q, K);
+  verify(distance(softmax(scores(Q, L)), A), most);
+  verify(distance(plain(P, L), G), most);
+  refute(distance(softmax(scores(P, K)), A), 0.01);
+  refute(distance(plain(Q, L), G), 0.01);
+}
+BOOST_AUTO_TEST_CASE(answer_identity) {
+  const Index n = 12;
+  const Matrix<double> I = Matrix<double>::Identity(n, n);
+  const Matrix<double> K = gaussian<double>(n, 5, 1, "K");
+  verify((linear_attention(I, I, I) - I).norm(), 0);
+  for (const Index m : {1, 4, 11}) {
+    const auto least = eckart_young(singular_values(I), m);
+    verify(distance(least.frobenius, std::sqrt(double(n - m))),
+           4 * 0x1p-53 * std::sqrt(double(n - m)));
+    const Matrix<double> W = gaussian<double>(m, 5, 1, "W");
+    verify(least.frobenius, (performer(K, K, I, W) - I).norm());
+  }
+}
 Matrix<double> taylor_features(const Matrix<double>& X) {
   const Index d = X.cols();
   Matrix<double> F(X.rows(), (d + 1) * (d + 2) / 2);
@@ -342,6 +375,22 @@ BOOST_AUTO_TEST_CASE(answer_antithetic) {
   const double error = square.norm() / double(sets);
   verify(std::abs(variance - (std::cosh(t) - 1)), 4.5 * error);
   verify(std::cosh(t) - 1, std::expm1(t) / 2);
+}
+BOOST_AUTO_TEST_CASE(answer_crossing) {
+  for (const double a : {0.3, 1.0, 1.2, 3.0}) {
+    const auto waves_ahead = [&](double angle) {
+      const double c = 2 * a * a * std::cos(angle), u = 2 * a * a;
+      return std::log(std::cosh(u - c)) < u + c;
+    };
+    double low = M_PI / 2, high = M_PI;
+    BOOST_TEST((waves_ahead(low) && !waves_ahead(high)));
+    for (int k = 0; k < 40; ++k) {
+      const double middle = (low + high) / 2;
+      (waves_ahead(middle) ? low : high) = middle;
+    }
+    verify(-4 * a * a * std::cos(low),
+           std::log(2.0) + gamma(2000, 0x1p-53));
+  }
 }
 BOOST_AUTO_TEST_CASE(answer_retention) {
   const Index n = 9;

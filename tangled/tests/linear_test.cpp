@@ -23,6 +23,7 @@ struct Counted {
   friend Counted operator-(const Counted& a, const Counted& b) {
     return a.x - b.x;
   }
+  friend Counted operator-(const Counted& a) { return -a.x; }
   friend Counted operator/(const Counted& a, const Counted& b) {
     return a.x / b.x;
   }
@@ -200,6 +201,42 @@ BOOST_AUTO_TEST_CASE(when_linear_is_slower) {
 }
 
 // check the recurrence
+BOOST_AUTO_TEST_CASE(delta_rule_is_stable) {
+  const Matrix<Fp> psi = gaussian<Fp>(1, 4, 1, "psi");
+  const Matrix<Fp> v = gaussian<Fp>(1, 3, 1, "v");
+  const Matrix<Fp> M = gaussian<Fp>(4, 3, 1, "M");
+  const Matrix<Fp> apart =
+      times(psi.transpose(), gaussian<Fp>(1, 3, 1, "x"));
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Fp beta = gaussian<Fp>(1, 1, seed, "beta")(0);
+    const Fp c = beta * psi.row(0).squaredNorm();
+    const auto rule = delta<Fp>(Vector<Fp>::Constant(1, beta));
+    const Matrix<Fp> moved =
+        recurrence(psi, psi, v, rule, Matrix<Fp>(M + apart)).M -
+        recurrence(psi, psi, v, rule, M).M;
+    verify_exact(moved, Matrix<Fp>((Fp(1) - c) * apart), 10);
+  }
+
+  // push the rate across its limits
+
+  // measure how far two states are driven apart
+  const Matrix<double> key = gaussian<double>(1, 4, 1, "key");
+  const Matrix<double> value = gaussian<double>(1, 3, 1, "value");
+  const Matrix<double> none = Matrix<double>::Zero(4, 3);
+  const Matrix<double> along_key = key.transpose() * value;
+  const auto spread = [&](double c, const Matrix<double>& D) {
+    const auto rule = delta<double>(
+        Vector<double>::Constant(1, c / key.squaredNorm()));
+    return (recurrence(key, key, value, rule, D).M -
+            recurrence(key, key, value, rule, none).M).norm() / D.norm();
+  };
+  const double slack = 1 + gamma(100, 0x1p-53);
+  for (const double c : {0.0, 0.3, 1.0, 1.7, 2.0})
+    for (std::uint64_t seed = 1; seed <= 5; ++seed)
+      verify(spread(c, gaussian<double>(4, 3, seed, "D")), slack);
+  for (const double c : {-0.1, 2.1})
+    refute(spread(c, along_key), slack);
+}
 struct Stream {
   Matrix<Fp> Phi, Psi, V;
   Vector<Fp> alpha, beta;
@@ -284,38 +321,6 @@ BOOST_AUTO_TEST_CASE(delta_rule_is_a_gradient_step) {
     verify_exact(step.cwiseProduct(E).sum(), rate * loss.d, 6);
   }
 }
-BOOST_AUTO_TEST_CASE(delta_rule_is_stable) {
-  const Matrix<Fp> psi = gaussian<Fp>(1, 4, 1), v = gaussian<Fp>(1, 3, 2);
-  const Matrix<Fp> M = gaussian<Fp>(4, 3, 3), x = gaussian<Fp>(1, 3, 4);
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Fp beta = gaussian<Fp>(1, 1, seed + 9)(0);
-    const Fp c = beta * psi.row(0).squaredNorm();
-    const auto rule = delta<Fp>(Vector<Fp>::Constant(1, beta));
-    const Matrix<Fp> apart = times(psi.transpose(), x);
-    const Matrix<Fp> moved =
-        recurrence(psi, psi, v, rule, Matrix<Fp>(M + apart)).M -
-        recurrence(psi, psi, v, rule, M).M;
-    verify_exact(moved, Matrix<Fp>((Fp(1) - c) * apart), 10);
-  }
-
-  // push the rate across its limits
-  const Matrix<double> key = gaussian<double>(1, 4, 5);
-  const Matrix<double> value = gaussian<double>(1, 3, 6);
-  const auto spread = [&](double c, const Matrix<double>& D) {
-    const auto rule = delta<double>(
-        Vector<double>::Constant(1, c / key.squaredNorm()));
-    const Matrix<double> none = Matrix<double>::Zero(4, 3);
-    return (recurrence(key, key, value, rule, D).M -
-            recurrence(key, key, value, rule, none).M).norm() / D.norm();
-  };
-  const Matrix<double> along_key = key.transpose() * value;
-  const double slack = 1 + gamma(100, 0x1p-53);
-  for (const double c : {0.0, 0.3, 1.0, 1.7, 2.0})
-    for (std::uint64_t seed = 7; seed < 12; ++seed)
-      verify(spread(c, gaussian<double>(4, 3, seed)), slack);
-  for (const double c : {-0.1, 2.1})
-    refute(spread(c, along_key), slack);
-}
 BOOST_AUTO_TEST_CASE(chunks_within_bound) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
@@ -367,10 +372,10 @@ Fp along(const Matrix<Fp>& gradient, const Matrix<Fp>& dX) {
     sum += gradient.data()[k] * dX.data()[k];
   return sum;
 }
-/// sum_t W_t . o_t by eq. recurrence, for n x m features.
+/// sum_t W_t . o_t by eq. recurrence, for n x m features; M is moved on.
 Dual<Fp> literal_recurrence(const Moving& Phi, const Moving& Psi,
                             const Moving& V, const Moving& alpha,
-                            const Moving& beta, bool erase, Moving M,
+                            const Moving& beta, bool erase, Moving& M,
                             const Matrix<Fp>& W) {
   using D = Dual<Fp>;
   D sum(Fp(0));
@@ -419,18 +424,25 @@ BOOST_AUTO_TEST_CASE(recurrence_gradient) {
       const Matrix<Fp> W = gaussian<Fp>(n, 2, seed + 200);
       const Matrix<Fp> M = gaussian<Fp>(3, 2, seed + 240);
       const Matrix<Fp> dM = gaussian<Fp>(3, 2, seed + 280);
+      Moving state = moving(M, dM);
       const Dual<Fp> loss = literal_recurrence(
           moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V),
-          moving(x.alpha, y.alpha), moving(x.beta, y.beta), erase,
-          moving(M, dM), W);
-      for (const Index C : {1, 3, 7, 9}) {
-        const auto d = recurrence_vjp(x.Phi, x.Psi, x.V,
-                                      {x.alpha, x.beta, erase}, W, C, M);
-        verify_exact(along(d.Phi, y.Phi) + along(d.Psi, y.Psi) +
-                         along(d.V, y.V) + along(d.alpha, y.alpha) +
-                         along(d.beta, y.beta) + along(d.start, dM),
-                     loss.d, 4 * n + 8);
-      }
+          moving(x.alpha, y.alpha), moving(x.beta, y.beta), erase, state, W);
+
+      // compare the slopes, with and without the last state
+      const Matrix<Fp> none, L = gaussian<Fp>(3, 2, seed + 320);
+      const Fp rest = state.unaryExpr([](const Dual<Fp>& s) { return s.d; })
+                          .cwiseProduct(L).sum();
+      for (const Index C : {1, 3, 7, 9})
+        for (const bool seen : {false, true}) {
+          const auto d = recurrence_vjp(x.Phi, x.Psi, x.V,
+                                        {x.alpha, x.beta, erase}, W, C, M,
+                                        seen ? L : none);
+          verify_exact(along(d.Phi, y.Phi) + along(d.Psi, y.Psi) +
+                           along(d.V, y.V) + along(d.alpha, y.alpha) +
+                           along(d.beta, y.beta) + along(d.start, dM),
+                       seen ? loss.d + rest : loss.d, 4 * n + 8);
+        }
     }
 }
 template <class F>
@@ -483,6 +495,24 @@ BOOST_AUTO_TEST_CASE(gradient_keeps_one_state_per_chunk) {
   fact("extra", extra(n, true));
   fact("tape", n * m * v);
 }
+BOOST_AUTO_TEST_CASE(causal_gradient_walks_once) {
+  const Index n = 16, m = 3, v = 2, C = 4;
+  const Matrix<Counted> F =
+      Matrix<Counted>::Constant(n, m, Counted(0.5));
+  const Matrix<Counted> V = F.leftCols(v), W = append_ones(V);
+  const auto count = [](auto f) {
+    Counted::products = 0;
+    f();
+    return Counted::products;
+  };
+  const long causal = count(
+      [&] { causal_linear_attention_vjp(F, F, V, V, C); });
+  const long plain = count([&] {
+    recurrence_vjp(F, F, W, additive<Counted>(n), W, C);
+  });
+  const long outputs = n * (C * (m + v + 2) + (m + 1) * (v + 1) + v);
+  verify(std::abs(double(causal - plain - outputs)), 0);
+}
 
 // check the edges of linear attention
 BOOST_AUTO_TEST_CASE(linear_edges) {
@@ -500,6 +530,8 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   verify(positive_features(kernel_coordinates(big), W).rowwise().sum()
              .minCoeff(), 0);
   verify(performer(F, none, none, W).norm(), 0);
+  const Matrix<double> up{{30.0}}, two{{30}, {-30}};  // no common direction
+  verify(performer(up, Matrix<double>(-up), up, two).norm(), 0);
   const Matrix<double> sole = big.topRows(1), v = V.topRows(1);
   verify(distance(performer(sole, sole, v, W.topRows(1)), v), 0);
   Matrix<double> bad = F;
@@ -552,6 +584,15 @@ BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
   refused([&] { recurrence_vjp(F, F, F, rule, T); }, "dO is 3x3");
   refused([&] { recurrence_vjp(F, F, F, rule, F, 0); }, "of length 0");
   refused([&] { causal_linear_attention_vjp(F, F, F, T); }, "dO is 3x3");
+
+  // refuse shapes of the gradients
+  refused([&] { recurrence_vjp(F, F, F, rule, F, 2, {}, T); }, "dM is 3x3");
+  refused([&] { recurrence_vjp(F, F, F, rule, F, 2, {}, wide); },
+          "dM is 2x3");
+  refused([&] { causal_linear_attention_vjp(F, F, F, F, 0); }, "of length 0");
+  refused([&] { causal_linear_attention_vjp(G, F, F, F); }, "Phi is 4x2");
+  refused([&] { causal_linear_attention_vjp(F, G, F, F); }, "Psi is 4x2");
+  refused([&] { causal_linear_attention_vjp(F, T, F, F); }, "Psi is 3x3");
 }
 
 // check the answer about least squares
@@ -571,6 +612,100 @@ BOOST_AUTO_TEST_CASE(answer_recursive) {
     H += times(up, psi);
     B += times(up, v);
     verify_exact(times(H, M), B, 40);
+  }
+}
+
+// check the answers about streams
+template <class S>
+Matrix<S> windowed(const Matrix<S>& F, const Matrix<S>& P,
+                   const Matrix<S>& V, Index w) {
+  const Index n = V.rows();
+  Matrix<S> P2 = Matrix<S>::Zero(2 * n, P.cols());
+  Matrix<S> F2 = P2, V2 = Matrix<S>::Zero(2 * n, V.cols());
+  Rule<S> rule = additive<S>(2 * n);
+  for (Index t = 0; t < n; ++t) {
+    rule.beta(2 * t) = S(-1);
+    if (t >= w) P2.row(2 * t) = P.row(t - w), V2.row(2 * t) = V.row(t - w);
+    F2.row(2 * t + 1) = F.row(t);
+    P2.row(2 * t + 1) = P.row(t);
+    V2.row(2 * t + 1) = V.row(t);
+  }
+  const Matrix<S> O = recurrence(F2, P2, V2, rule).O;
+  Matrix<S> seen(n, V.cols());
+  for (Index t = 0; t < n; ++t) seen.row(t) = O.row(2 * t + 1);
+  return seen;
+}
+template <class S>
+Matrix<S> window_sums(const Matrix<S>& F, const Matrix<S>& P,
+                      const Matrix<S>& V, Index w) {
+  Matrix<S> O = Matrix<S>::Zero(V.rows(), V.cols());
+  for (Index t = 0; t < V.rows(); ++t)
+    for (Index s = std::max<Index>(0, t - w + 1); s <= t; ++s)
+      O.row(t) += F.row(t).dot(P.row(s)) * V.row(s);
+  return O;
+}
+BOOST_AUTO_TEST_CASE(answer_window) {
+  const Stream x(9, 3, 1);
+  verify_exact(windowed(x.Phi, x.Psi, x.V, 4),
+               window_sums(x.Phi, x.Psi, x.V, 4), 3);
+  const Matrix<double> F = gaussian<double>(9, 3, 1, "F").cwiseAbs();
+  Matrix<double> P = gaussian<double>(9, 3, 1, "P").cwiseAbs();
+  P.row(2) *= 1e9;
+  const Matrix<double> V = gaussian<double>(9, 1, 1, "V");
+  const double left = std::abs(
+      (windowed(F, P, V, 4) - window_sums(F, P, V, 4))(8, 0));
+  const double size = window_sums<double>(F, P, V.cwiseAbs(), 4)(8, 0);
+  fact("left", left, 2);
+  refute(left, gamma(20, 0x1p-53) * size);
+}
+BOOST_AUTO_TEST_CASE(answer_pieces) {
+  const Stream x(9, 3, 4);
+  const Matrix<Fp> W = gaussian<Fp>(9, 2, 4, "W");
+  const auto piece = [&](Index s, Index n, const Matrix<Fp>& M,
+                         const Matrix<Fp>& dM) {
+    const Rule<Fp> rule{x.alpha.segment(s, n), x.beta.segment(s, n), true};
+    return recurrence_vjp(x.Phi.middleRows(s, n), x.Psi.middleRows(s, n),
+                          x.V.middleRows(s, n), rule, W.middleRows(s, n), 2,
+                          M, dM);
+  };
+  const Matrix<Fp> none, M = recurrence(
+      x.Phi.topRows(5), x.Psi.topRows(5), x.V.topRows(5),
+      {x.alpha.head(5), x.beta.head(5), true}).M;
+  const auto all = piece(0, 9, none, none), late = piece(5, 4, M, none);
+  const auto early = piece(0, 5, none, late.start);
+  verify_exact(early.Psi, Matrix<Fp>(all.Psi.topRows(5)), 53);
+  verify_exact(early.V, Matrix<Fp>(all.V.topRows(5)), 53);
+  verify_exact(late.Psi, Matrix<Fp>(all.Psi.bottomRows(4)), 53);
+  const auto cut = piece(0, 5, none, none);
+  for (Index t = 0; t < 5; ++t)
+    BOOST_TEST(!(cut.V.row(t) == all.V.row(t)));
+}
+BOOST_AUTO_TEST_CASE(answer_scan) {
+  const Index n = 11, m = 3;
+  for (const bool erase : {false, true}) {
+    const Stream x(n, m, 7);
+
+    // write each step as a pair
+    std::vector<Matrix<Fp>> P, B;
+    for (Index t = 0; t < n; ++t) {
+      const Matrix<Fp> psi = x.Psi.row(t), up = psi.transpose();
+      Matrix<Fp> p = Matrix<Fp>::Identity(m, m);
+      if (erase) p -= x.beta(t) * times(up, psi);
+      P.push_back(x.alpha(t) * p);
+      B.push_back(x.beta(t) * times(up, Matrix<Fp>(x.V.row(t))));
+    }
+    for (Index far = 1; far < n; far *= 2)
+      for (Index t = n; t-- > far;) {
+        const auto now = std::size_t(t), before = std::size_t(t - far);
+        B[now] += times(P[now], B[before]);
+        P[now] = times(P[now], P[before]);
+      }
+    for (Index t = 0; t < n; ++t) {
+      const Rule<Fp> rule{x.alpha.head(t + 1), x.beta.head(t + 1), erase};
+      verify_exact(B[std::size_t(t)],
+                   recurrence(x.Phi.topRows(t + 1), x.Psi.topRows(t + 1),
+                              x.V.topRows(t + 1), rule).M, 5 * n);
+    }
   }
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_SUITE(kernel)
 // bound the roundings of rotations
 /// Relative error of a decomposition of an n x m matrix by rotations.
 double rounding(Index n, Index m) {
-  return double(m) * gamma(72 * m + n + 2, 0x1p-53);
+  return double(m) * gamma(72 * m + 3 * n, 0x1p-53);
 }
 
 // check the spectrum of self-attention
@@ -50,6 +50,20 @@ BOOST_AUTO_TEST_CASE(decomposition_by_rotations) {
       }
   BOOST_CHECK_EXCEPTION(decompose(Matrix<double>(2, 3)),
                         std::invalid_argument, says("decompose: A is 2x3"));
+}
+BOOST_AUTO_TEST_CASE(what_cannot_be_decomposed) {
+  for (const double bad : {std::nan(""), HUGE_VAL, 1e200}) {
+    Matrix<double> A = gaussian<double>(4, 3, 1, "A");
+    A(2, 1) = bad;
+    BOOST_CHECK_EXCEPTION(decompose(A), std::domain_error,
+                          says("decompose: the squares of A"));
+    BOOST_CHECK_EXCEPTION(singular_values(A), std::domain_error,
+                          says("decompose: the squares of A"));
+  }
+  const auto d = decompose(Matrix<double>{{1, 1e-200}, {1, 0}});
+  verify(std::abs(d.sigma(0) - std::sqrt(2.0)), 4 * 0x1p-52);
+  verify(d.sigma(1), 0);
+  BOOST_TEST(decompose(Matrix<double>(0, 0)).sigma.size() == 0);
 }
 BOOST_AUTO_TEST_CASE(best_rank_attains) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {

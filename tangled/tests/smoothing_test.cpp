@@ -41,8 +41,8 @@ BOOST_AUTO_TEST_CASE(consistency_rate) {
       const Risk r = risk(lattice(s, d), width(k));
       error(k) = r.bias * r.bias + 0.04 * r.variance;
 
-      // try a narrower and a wider kernel
-      for (const double x : {0.8, 1.25}) {
+      // try narrower and wider kernels
+      for (const double x : {0.5, 0.8, 1.25, 2.0}) {
         const Risk other = risk(lattice(s, d), x * width(k));
         verify(error(k), other.bias * other.bias + 0.04 * other.variance);
       }
@@ -314,5 +314,43 @@ BOOST_AUTO_TEST_CASE(answer_choose_temperature) {
   const Matrix<double> S = gaussian_scores(
       K, K, Metric<double>::scaled(1, 1e14));
   verify(distance(average(softmax(S), V), V), 0);
+}
+
+// check the answer about bandwidths
+BOOST_AUTO_TEST_CASE(answer_balance) {
+  const Matrix<double> K = lattice(1024, 1);
+  const double b = std::sin(1.0), sigma2 = 0.04;
+  const double c = sigma2 * 6 / 1024 / (2 * std::sqrt(M_PI));
+  const double h = std::pow(c / (b * b), 0.2);
+  const auto parts = [&](double x) {
+    const Risk r = risk(K, x * h);
+    return std::pair(r.bias * r.bias, sigma2 * r.variance);
+  };
+  const auto [bias, variance] = parts(1);
+  const double rounding = 64 / (h * h) *
+      gamma(2 * 1024 + Index(4 * 6 * 9 / (h * h)), 0x1p-53);
+  const auto below = [](double y) { return 1 / (1 - y) / (1 - y) - 1; };
+  verify(std::abs(variance / bias / 4 - 1), below(h * h / 4) + rounding);
+  for (const double x : {0.5, 2.0}) {
+    const auto [left, right] = parts(x);
+    const double told = (std::pow(x, 4) + 4 / x) / 5;
+    verify(std::abs((left + right) / (bias + variance) / told - 1),
+           below(h * h) + rounding);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_signs) {
+  const Index n = 400;
+  const double h = 0.1, step = 1.0 / double(n);
+  const Vector<double> k =
+      (Vector<double>::LinSpaced(n, 0, double(n - 1)).array() + 0.5) * step;
+  const Matrix<double> q{{0.0}}, K = k;
+  const Matrix<double> I = Matrix<double>::Identity(n, n);
+  const auto fit = nadaraya_watson(q, K, I, h);
+  const Matrix<double> w = local_linear(fit.A, q, K, I);
+  Index first = 0;
+  while (w(first) > 0) ++first;
+  verify(std::abs(k(first) - h * std::sqrt(M_PI / 2)), 2 * step);
+  for (Index j = 0; j < n; ++j)
+    BOOST_TEST((j < first ? w(j) > 0 : w(j) <= 0));
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -95,20 +95,23 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, const Rows<ScalarOf<D>>& dO) {
   using S = ScalarOf<D>;
+
+  // refuse a cotangent unlike the output
   require(dO.rows() == Phi.rows() && dO.cols() == V.cols(),
           "linear_attention_vjp: dO is ", shape(dO), " for ",
           Phi.rows(), " queries and V ", shape(V));
   const Matrix<S> phi = Phi, psi = Psi, W = append_ones(V);
   const Matrix<S> M = memorise(psi, V);
-  const Matrix<S> N = times(phi, M);
-  const Matrix<S> dN = normalise_vjp<S>(N, dO);
+  const Matrix<S> dN = normalise_vjp<S>(times(phi, M), dO);
 
-  // send the cotangent back through the memory
+  // gather the cotangent of the memory
   const Matrix<S> dM = eq<R"(\bar M^r{}_c = \Phi^{ir} \bar N_{ic})">(  // eq:dM
       view<up, up>(phi), view<dn, dn>(dN)).mat();
   const Matrix<S> dW =
       eq<R"(\bar V_{jc} = \Psi_{jr} \bar M^r{}_c)">(  // eq:linear-dv
           view<dn, dn>(psi), view<up, dn>(dM)).mat();
+
+  // send the cotangent back through the memory
   return {eq<R"(\bar \Phi_{ir} = M_r{}^c \bar N_{ic})">(  // eq:dphi
               view<dn, up>(M), view<dn, dn>(dN)).mat(),
           eq<R"(\bar \Psi^{jr} = V^{jc} \bar M^r{}_c)">(  // eq:dpsi
@@ -124,6 +127,7 @@ template <class D>
 Matrix<ScalarOf<D>> elu_features(const Expr<D>& X) {
   using S = ScalarOf<D>;
   if constexpr (std::is_floating_point_v<S>) {
+    // exponentiate what is negative by vectors
     const S lowest = std::log(std::numeric_limits<S>::min());
     const Matrix<S> negative = X.cwiseMin(S(0));
     Matrix<S> Y = negative.array().exp();
@@ -199,14 +203,15 @@ Matrix<ScalarOf<D>> trigonometric_features(
   require(X.cols() == W.cols() && W.rows() > 0,
           "trigonometric_features: X is ", shape(X),
           " but the directions are ", shape(W));
-  const Matrix<S> x = X;
-  const Matrix<S> P = times(x, W.transpose());
-  const Vector<S> size =
+  const Matrix<S> x = X, P = times(x, W.transpose());
+
+  // fill in cosines and sines
+  const Vector<S> height =
       detail::exponential(S(0.5) * x.rowwise().squaredNorm()) /
       S(sqrt(S(double(W.rows()))));
   Matrix<S> F(X.rows(), 2 * W.rows());
-  F.leftCols(W.rows()) = size.asDiagonal() * P.array().cos().matrix();
-  F.rightCols(W.rows()) = size.asDiagonal() * P.array().sin().matrix();
+  F.leftCols(W.rows()) = height.asDiagonal() * P.array().cos().matrix();
+  F.rightCols(W.rows()) = height.asDiagonal() * P.array().sin().matrix();
   return F;
 }
 
@@ -220,6 +225,8 @@ Matrix<ScalarOf<D>> performer(
   using S = ScalarOf<D>;
   require(Q.cols() == K.cols() && K.rows() == V.rows(), "performer: Q is ",
           shape(Q), ", K ", shape(K), ", V ", shape(V));
+
+  // take the largest exponents out
   Matrix<S> F = log_features(kernel_coordinates(Q), W);
   Matrix<S> P = log_features(kernel_coordinates(K), W);
   for (Index i = 0; i < F.rows(); ++i)
@@ -239,6 +246,8 @@ Matrix<S> orthogonal_directions(Index m, Index d, std::uint64_t seed) {
   Matrix<S> W = gaussian<S>(m, d, seed);
   for (Index r = 0; r < m; ++r) {
     const S length = sqrt(S(W.row(r).squaredNorm()));
+
+    // project on what no direction of the block has
     const Index first = d > 0 ? r - r % d : r;
     for (int twice = 0; twice < 2; ++twice)
       for (Index s = first; s < r; ++s) {
@@ -288,6 +297,8 @@ Matrix<S> initial_state(const char* who, const Rows<S>& Phi,
   require(rule.alpha.size() == n && rule.beta.size() == n, who,
           ": the rule has ", rule.alpha.size(), " decays and ",
           rule.beta.size(), " rates for ", n, " steps");
+
+  // begin with the given state, or with nothing
   if (M.size() == 0) return Matrix<S>::Zero(Phi.cols(), V.cols());
   require(M.rows() == Phi.cols() && M.cols() == V.cols(), who,
           ": the state is ", shape(M), " but Phi is ", shape(Phi),
@@ -309,12 +320,6 @@ void update_state(Matrix<S>& M, const RowVector<S>& psi,
   u *= beta;
   M.noalias() += psi.transpose() * u;
 }
-/// Features, values and the rule they are to be used with.
-template <class S>
-struct Sequence {
-  const Rows<S>&Phi, &Psi, &V;
-  const Rule<S>& rule;
-};
 }  // namespace detail
 /// Outputs (n x d_v) and the state (m x d_v) that is left.
 template <class S>
@@ -333,6 +338,8 @@ Recurrent<ScalarOf<D>> recurrence(
   Matrix<S> M =
       detail::initial_state<S>("recurrence", phi, Psi, V, rule, start);
   Matrix<S> O(V.rows(), V.cols());
+
+  // take one token after the other
   for (Index t = 0; t < V.rows(); ++t) {
     detail::update_state<S>(M, Psi.row(t), V.row(t), rule.alpha(t),
                             rule.beta(t), rule.erase);
@@ -353,6 +360,12 @@ Matrix<S> decay_matrix(const Vector<S>& alpha) {
   }
   return D;
 }
+/// Features, values and the rule they are to be used with.
+template <class S>
+struct Sequence {
+  const Rows<S>&Phi, &Psi, &V;
+  const Rule<S>& rule;
+};
 /// A chunk of C tokens: its inputs, g and D of thm. chunks, overlaps
 /// L = D o Psi Psi^T below the diagonal, errors R, increments U.
 template <class S>
@@ -371,14 +384,16 @@ Chunk<S> open_chunk(const Sequence<S>& x, Index s, Index C,
   c.g = c.alpha;
   for (Index t = 1; t < C; ++t) c.g(t) *= c.g(t - 1);
   c.D = decay_matrix(c.alpha);
-  c.R = c.V;
 
   // subtract what the state would answer
+  c.R = c.V;
   c.U = c.beta.asDiagonal() * c.R;
   if (x.rule.erase) {
     c.L = c.D.cwiseProduct(times(c.Psi, c.Psi.transpose()));
     c.L.diagonal().setZero();
     c.R -= c.g.asDiagonal() * times(c.Psi, M);
+
+    // solve for the increments forwards
     for (Index t = 0; t < C; ++t) {
       for (Index u = 0; u < t; ++u) c.R.row(t) -= c.L(t, u) * c.U.row(u);
       c.U.row(t) = c.beta(t) * c.R.row(t);
@@ -393,13 +408,26 @@ Matrix<S> chunk_outputs(const Chunk<S>& c, const Matrix<S>& M) {
   const Matrix<S> old = times(c.Phi, M);
   return times(A, c.U) + Matrix<S>(c.g.asDiagonal() * old);
 }
-/// The state after it.
+/// The state after a chunk that was opened with M (eq. chunk).
 template <class S>
 Matrix<S> chunk_state(const Chunk<S>& c, const Matrix<S>& M) {
   const Index last = c.g.size() - 1;
   const Vector<S> l = c.D.row(last).transpose();
   const Matrix<S> U = l.asDiagonal() * c.U;
   return M * c.g(last) + times(c.Psi.transpose(), U);
+}
+/// Opens the chunks of x in order, the first with the state M; shows each
+/// to visit(first token, chunk, state before it).  Returns the last state.
+template <class S, class Visit>
+Matrix<S> walk_chunks(const Sequence<S>& x, Index length, Matrix<S> M,
+                      const Visit& visit) {
+  const Index n = x.V.rows();
+  for (Index s = 0; s < n; s += length) {
+    const auto c = open_chunk(x, s, std::min(length, n - s), M);
+    visit(s, c, M);
+    M = chunk_state(c, M);
+  }
+  return M;
 }
 }  // namespace detail
 
@@ -416,14 +444,15 @@ Recurrent<ScalarOf<D>> chunked(
   const Rows<S> phi(Phi);
   Matrix<S> M =
       detail::initial_state<S>("chunked", phi, Psi, V, rule, start);
+
+  // walk through the chunks for their outputs
   Matrix<S> O(V.rows(), V.cols());
   const detail::Sequence<S> x{phi, Psi, V, rule};
-  for (Index s = 0; s < V.rows(); s += length) {
-    const auto c =
-        detail::open_chunk(x, s, std::min(length, V.rows() - s), M);
-    O.middleRows(s, c.g.size()) = detail::chunk_outputs(c, M);
-    M = detail::chunk_state(c, M);
-  }
+  M = detail::walk_chunks<S>(
+      x, length, std::move(M),
+      [&](Index s, const auto& c, const Matrix<S>& head) {
+        O.middleRows(s, c.g.size()) = detail::chunk_outputs(c, head);
+      });
   return {O, M};
 }
 /// Causal linear attention: the additive rule, normalised; 0/0 is 0 here.
@@ -444,13 +473,15 @@ Matrix<ScalarOf<D>> causal_linear_attention(
   Matrix<S> O = Matrix<S>::Zero(V.rows(), V.cols()), A;
   Matrix<S> M = Matrix<S>::Zero(Psi.cols(), V.cols());
   Vector<S> z = Vector<S>::Zero(Psi.cols());
+
+  // add up chunk by chunk
   for (Index s = 0; s < V.rows(); s += length) {
     const Index C = std::min(length, V.rows() - s);
     const auto F = phi.middleRows(s, C), P = Psi.middleRows(s, C);
     const auto W = V.middleRows(s, C);
     auto o = O.middleRows(s, C);
 
-    // add up one chunk
+    // ask the chunk and the memory before it
     A.setZero(C, C);
     add_times(A, F, P.transpose());
     A.template triangularView<Eigen::StrictlyUpper>().setZero();
@@ -458,9 +489,13 @@ Matrix<ScalarOf<D>> causal_linear_attention(
     add_times(l, F, z);
     add_times(o, A, W);
     add_times(o, F, M);
+
+    // divide by the normaliser
     for (Index t = 0; t < C; ++t)
       if (l(t) == S(0)) o.row(t).setZero();
       else o.row(t) /= l(t);
+
+    // remember the chunk
     add_times(M, P.transpose(), W);
     z += P.colwise().sum().transpose();
   }
@@ -513,6 +548,7 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   dM *= c.g(C - 1);
   dM += times(c.Phi.transpose(), Matrix<S>(c.g.asDiagonal() * dO));
   if (erase) {
+    // blame the keys that erased
     const Matrix<S> dL = times(dR, c.U.transpose());
     Matrix<S> F = c.D.cwiseProduct(dL);
     F.diagonal().setZero();
@@ -538,44 +574,59 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   }
 }
 }  // namespace detail
+namespace detail {
+// take the chunks back in reverse
+/// The way back over x, from the states at the heads of its chunks.  On
+/// entry d.start is the cotangent of the last state, on return of the first.
+template <class S>
+void unwind_chunks(const Sequence<S>& x, Index length, const Rows<S>& dO,
+                   std::vector<Matrix<S>>& heads, RecurrentGradient<S>& d) {
+  for (; !heads.empty(); heads.pop_back()) {
+    const Index s = Index(heads.size() - 1) * length;
+    const Matrix<S>& M = heads.back();
+    const auto c =
+        open_chunk(x, s, std::min(length, x.V.rows() - s), M);
+    chunk_vjp<S>(c, x.rule.erase, s, M, dO.middleRows(s, c.g.size()),
+                 d.start, d);
+  }
+}
+}  // namespace detail
 
 // differentiate the recurrence
-/// The gradient of <dO, recurrence(...).O>, by chunks; beside the chunk
-/// at work one state is kept for each.  Throws as recurrence.
+/// The gradient of <dO, O> + <dM, M> with {O, M} = recurrence(...), by
+/// chunks; beside the chunk at work one state is kept for each.  dM is
+/// m x d_v, or zero if it has no entries.  Throws as recurrence.
 template <class D>
 RecurrentGradient<ScalarOf<D>> recurrence_vjp(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, const Rule<ScalarOf<D>>& rule,
     const Rows<ScalarOf<D>>& dO, Index length = 64,
-    const Matrix<ScalarOf<D>>& start = {}) {
+    const Matrix<ScalarOf<D>>& start = {},
+    const Matrix<ScalarOf<D>>& dM = {}) {
   using S = ScalarOf<D>;
+
+  // refuse cotangents that do not fit
   require(length > 0 && dO.rows() == V.rows() && dO.cols() == V.cols(),
           "recurrence_vjp: dO is ", shape(dO), " but V is ", shape(V),
           ", chunks of length ", length);
+  require(dM.size() == 0 ||
+              (dM.rows() == Phi.cols() && dM.cols() == V.cols()),
+          "recurrence_vjp: dM is ", shape(dM), " but Phi is ", shape(Phi),
+          " and V ", shape(V));
   const Rows<S> phi(Phi);
-  const Index n = V.rows();
-  Matrix<S> M =
+  const Matrix<S> first =
       detail::initial_state<S>("recurrence_vjp", phi, Psi, V, rule, start);
-  const detail::Sequence<S> x{phi, Psi, V, rule};
-  RecurrentGradient<S> d{Matrix<S>(phi), Matrix<S>(Psi), Matrix<S>(V),
-                         rule.alpha, rule.beta,
-                         Matrix<S>::Zero(M.rows(), M.cols())};
 
-  // sweep forward and back
-  const auto open = [&](Index s, const Matrix<S>& head) {
-    return detail::open_chunk(x, s, std::min(length, n - s), head);
-  };
+  // walk there and back
+  const detail::Sequence<S> x{phi, Psi, V, rule};
+  RecurrentGradient<S> d{phi, Psi, V, rule.alpha, rule.beta, dM};
+  if (dM.size() == 0) d.start.setZero(Phi.cols(), V.cols());
   std::vector<Matrix<S>> heads;
-  for (Index s = 0; s < n; s += length) {
-    heads.push_back(std::move(M));
-    M = detail::chunk_state(open(s, heads.back()), heads.back());
-  }
-  for (; !heads.empty(); heads.pop_back()) {
-    const Index s = Index(heads.size() - 1) * length;
-    const auto c = open(s, heads.back());
-    detail::chunk_vjp<S>(c, rule.erase, s, heads.back(),
-                         dO.middleRows(s, c.g.size()), d.start, d);
-  }
+  detail::walk_chunks<S>(
+      x, length, first, [&](Index, const auto&, const Matrix<S>& head) {
+        heads.push_back(head);
+      });
+  detail::unwind_chunks<S>(x, length, dO, heads, d);
   return d;
 }
 /// The gradient of <dO, causal_linear_attention(Phi, Psi, V)>.
@@ -586,14 +637,35 @@ LinearGradient<ScalarOf<D>> causal_linear_attention_vjp(
     const Rows<ScalarOf<D>>& V, const Rows<ScalarOf<D>>& dO,
     Index length = 64) {
   using S = ScalarOf<D>;
-  require(dO.rows() == V.rows() && dO.cols() == V.cols(),
+
+  // refuse what the causal form would refuse
+  require(length > 0 && dO.rows() == V.rows() && dO.cols() == V.cols(),
           "causal_linear_attention_vjp: dO is ", shape(dO), " but V is ",
-          shape(V));
+          shape(V), ", chunks of length ", length);
+  require(Phi.rows() == V.rows() && Psi.rows() == V.rows() &&
+              Phi.cols() == Psi.cols(),
+          "causal_linear_attention_vjp: Phi is ", shape(Phi), ", Psi is ",
+          shape(Psi), ", V is ", shape(V));
+
+  // append ones to a sequence of values
+  const Rows<S> phi(Phi);
   const Matrix<S> W = append_ones(V);
+  const Rows<S> w(W);
   const Rule<S> rule = additive<S>(V.rows());
-  const Matrix<S> N = chunked(Phi, Psi, W, rule, length).O;
-  const auto d = recurrence_vjp(Phi, Psi, W, rule,
-                                normalise_vjp<S>(N, dO), length);
+  const detail::Sequence<S> x{phi, Psi, w, rule};
+  RecurrentGradient<S> d{phi, Psi, W, rule.alpha, rule.beta,
+                         Matrix<S>::Zero(Phi.cols(), W.cols())};
+
+  // walk there, divide, and walk back
+  std::vector<Matrix<S>> heads;
+  Matrix<S> N(W.rows(), W.cols());
+  detail::walk_chunks<S>(
+      x, length, Matrix<S>(d.start),
+      [&](Index s, const auto& c, const Matrix<S>& head) {
+        N.middleRows(s, c.g.size()) = detail::chunk_outputs(c, head);
+        heads.push_back(head);
+      });
+  detail::unwind_chunks<S>(x, length, normalise_vjp<S>(N, dO), heads, d);
   return {d.Phi, d.Psi, d.V.leftCols(V.cols())};
 }
 }  // namespace attn

@@ -23,12 +23,17 @@ namespace detail {
 template <class S>
 bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
   using std::abs, std::sqrt;
+
+  // measure two columns, and stop if they are orthogonal
   const S a = B.col(p).squaredNorm(), b = B.col(q).squaredNorm();
   const S g = B.col(p).dot(B.col(q));
-  if (!(abs(g) > std::numeric_limits<S>::epsilon() * sqrt(S(a * b))))
-    return false;
+  const S noise = S(double(B.rows())) * std::numeric_limits<S>::epsilon();
+  if (!(abs(g) > noise * S(sqrt(a)) * S(sqrt(b)))) return false;
+
+  // find the smaller of two angles
   const S zeta = (b - a) / (g + g), root = sqrt(S(S(1) + zeta * zeta));
   const S t = (zeta < S(0) ? S(-1) : S(1)) / (abs(zeta) + root);
+  if (t == S(0)) return false;
   const S c = S(1) / sqrt(S(S(1) + t * t));
   for (auto* X : {&B, &V}) {
     const Vector<S> x = X->col(p), y = X->col(q);
@@ -38,8 +43,19 @@ bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
   return true;
 }
 }  // namespace detail
+namespace detail {
+/// Rotates all pairs of columns once; false if all were orthogonal.
+template <class S>
+bool sweep(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V) {
+  bool turned = false;
+  for (Index q = 1; q < B.cols(); ++q)
+    for (Index p = 0; p < q; ++p) turned |= rotate(B, V, p, q);
+  return turned;
+}
+}  // namespace detail
 /// Singular value decomposition of A, n x m with n >= m, by rotations.
-/// Throws std::invalid_argument.
+/// Throws std::invalid_argument on shapes, std::domain_error if the
+/// squares of A are not finite or the rotations do not come to an end.
 template <class D>
 Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   using std::sqrt;
@@ -48,11 +64,13 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   Eigen::MatrixX<S> B = A;
   const Index m = B.cols();
   Eigen::MatrixX<S> V = Eigen::MatrixX<S>::Identity(m, m);
-  for (int sweep = 0, turned = 1; turned && sweep < 60; ++sweep) {
-    turned = 0;
-    for (Index q = 1; q < m; ++q)
-      for (Index p = 0; p < q; ++p) turned += detail::rotate(B, V, p, q);
-  }
+
+  // sweep until nothing turns
+  const S size = B.squaredNorm();
+  require_domain(size - size == S(0),
+                 "decompose: the squares of A are not finite");
+  for (int sweeps = 0; detail::sweep(B, V); ++sweeps)
+    require_domain(sweeps < 60, "decompose: no end after 60 sweeps");
 
   // sort the columns by length
   std::vector<Index> order(static_cast<std::size_t>(m));
@@ -60,6 +78,8 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   const Vector<S> square = B.colwise().squaredNorm().transpose();
   std::stable_sort(order.begin(), order.end(),
                    [&](Index p, Index q) { return square(q) < square(p); });
+
+  // divide each column by its length
   Decomposition<S> d{Matrix<S>::Zero(B.rows(), m), Vector<S>(m),
                      Matrix<S>(m, m)};
   for (Index r = 0; r < m; ++r) {
@@ -73,6 +93,7 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
 
 // bound what a rank can do
 /// Singular values in decreasing order, as many as the shorter side.
+/// Throws std::domain_error as decompose.
 template <class D>
 Vector<ScalarOf<D>> singular_values(const Expr<D>& A) {
   const Matrix<ScalarOf<D>> B = A;
@@ -100,7 +121,8 @@ Index numerical_rank(const Vector<S>& sigma,
   while (r < sigma.size() && sigma(r) > tolerance * sigma(0)) ++r;
   return r;
 }
-/// The matrix of rank at most m nearest to A; throws if m is negative.
+/// The matrix of rank at most m nearest to A.  Throws
+/// std::invalid_argument if m is negative, and as decompose.
 template <class D>
 Matrix<ScalarOf<D>> best_rank(const Expr<D>& A, Index m) {
   using S = ScalarOf<D>;
@@ -110,6 +132,8 @@ Matrix<ScalarOf<D>> best_rank(const Expr<D>& A, Index m) {
     return best_rank(Matrix<S>(B.transpose()), m).transpose();
   const auto d = decompose(B);
   const Index r = std::min(m, d.sigma.size());
+
+  // keep the longest columns
   const Matrix<S> long_columns =
       d.U.leftCols(r) * d.sigma.head(r).asDiagonal();
   return long_columns * d.V.leftCols(r).transpose();
@@ -137,6 +161,8 @@ std::vector<Index> choose_landmarks(const Expr<D>& K, Index m) {
   using S = ScalarOf<D>;
   require(m >= 0, "choose_landmarks: m is ", m);
   const Matrix<S> k = K;
+
+  // begin with nothing explained
   const S least = S(double(8 * k.rows())) * std::numeric_limits<S>::epsilon();
   Matrix<S> F = Matrix<S>::Zero(k.rows(), std::min(m, k.rows()));
   Vector<S> rest = Vector<S>::Ones(k.rows());
@@ -144,6 +170,8 @@ std::vector<Index> choose_landmarks(const Expr<D>& K, Index m) {
   for (Index r = 0; r < F.cols(); ++r) {
     Index p = 0;
     if (!(rest.maxCoeff(&p) > least)) break;
+
+    // explain all keys by landmark p
     const Vector<S> known = F.leftCols(r) * F.row(p).head(r).transpose();
     const Vector<S> row = gaussian_kernel(k, k.row(p));
     F.col(r) = (row - known) / S(sqrt(rest(p)));
@@ -178,15 +206,21 @@ Matrix<ScalarOf<D>> nystroem_attention(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
     const Rows<ScalarOf<D>>& V, Index m) {
   using S = ScalarOf<D>;
+
+  // refuse arguments that attention would refuse
   require(Q.cols() == K.cols() && K.rows() == V.rows(),
           "nystroem_attention: Q is ", shape(Q), ", K ", shape(K), ", V ",
           shape(V));
   const Matrix<S> y = kernel_coordinates(K);
+
+  // pick the landmarks among the keys
   const std::vector<Index> chosen = choose_landmarks(y, m);
   Matrix<S> L(Index(chosen.size()), y.cols());
   for (Index r = 0; r < L.rows(); ++r)
     L.row(r) = y.row(chosen[std::size_t(r)]);
   const auto map = nystroem(L);
+
+  // give the keys their prior back
   Vector<S> prior = key_prior(y, Metric<S>::identity(y.cols()));
   if (prior.size() > 0) prior.array() -= S(prior.maxCoeff());
   const Vector<S> pi = detail::exponential(prior);

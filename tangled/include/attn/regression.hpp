@@ -12,16 +12,18 @@ template <class D, Form F>
 Matrix<ScalarOf<D>> gaussian_scores(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K, const F& g) {
   using S = ScalarOf<D>;
+
+  // refuse rows that the form cannot compare
   require(Q.cols() == g.rows() && K.cols() == g.cols(),
           "gaussian_scores: Q is ", shape(Q), " and K is ", shape(K),
           " but the form is ", shape(g));
   const Rows<S> q(Q);
   Matrix<S> G(Q.rows(), K.rows());
   for (Index i = 0; i < Q.rows(); ++i) {
+    // square the differences from one query
     const Matrix<S> delta = K.rowwise() - q.row(i);
     const Matrix<S> low = g.lower(delta);
-    G.row(i) =
-        S(-0.5) * delta.cwiseProduct(low).rowwise().sum().transpose();
+    G.row(i) = S(-0.5) * delta.cwiseProduct(low).rowwise().sum().transpose();
   }
   return G;
 }
@@ -71,6 +73,8 @@ template <class D>
 Matrix<ScalarOf<D>> leave_one_out(
     const Expr<D>& scores, const Rows<ScalarOf<D>>& V) {
   using S = ScalarOf<D>;
+
+  // refuse scores that are not square
   require(scores.rows() == scores.cols() && V.rows() == scores.rows(),
           "leave_one_out: the scores are ", shape(scores), " but V is ",
           shape(V));
@@ -88,6 +92,7 @@ template <class S>
 RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
                      const Rows<S>& K, const Rows<S>& V, const S& ridge,
                      Index query) {
+  // take the moments of keys and values
   const RowVector<S> k = a * K, o = a * V;
   const Matrix<S> X = K.rowwise() - k, Y = V.rowwise() - o;
   const Matrix<S> W = a.transpose().asDiagonal() * X;
@@ -96,6 +101,8 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
   const Matrix<S> C = eq<"C^{ac} = W_j{}^a Y^{jc}">(  // eq:key-value
       view<dn, up>(W), view<up, up>(Y)).mat();
   G.diagonal().array() += ridge;
+
+  // refuse keys that determine no slope
   const auto why = diagnose(G);
   require_domain(why.positive(), "local_linear: the keys that query ", query,
                  " sees leave a direction undetermined (pivot ", why.pivot,
@@ -114,6 +121,8 @@ Matrix<ScalarOf<D>> local_linear(
     const Rows<ScalarOf<D>>& K, const Rows<ScalarOf<D>>& V,
     const std::type_identity_t<ScalarOf<D>>& ridge = 0) {
   using S = ScalarOf<D>;
+
+  // refuse weights that do not fit, or a negative ridge
   require(A.rows() == Q.rows() && A.cols() == K.rows() &&
               V.rows() == K.rows() && Q.cols() == K.cols(),
           "local_linear: A is ", shape(A), ", Q ", shape(Q), ", K ",
@@ -121,6 +130,7 @@ Matrix<ScalarOf<D>> local_linear(
   require_domain(!(ridge < S(0)), "local_linear: ridge ", ridge);
   Matrix<S> O = Matrix<S>::Zero(Q.rows(), V.cols());
   for (Index i = 0; i < Q.rows(); ++i) {
+    // answer one query by its line
     const RowVector<S> a = A.row(i), q = Q.row(i);
     if (!(a.sum() == S(0)))
       O.row(i) = detail::line_at<S>(q, a, K, V, ridge, i);
