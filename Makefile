@@ -247,7 +247,7 @@ include book/lint/lint.mk
 include book/trust/trust.mk
 APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt \
          build/results/press.txt
-check: lint fresh build/machine.txt $(APART) $(KEYED)
+check: lint fresh build/machine.txt $(APART) $(KEYED) build/readme
 	$Qgawk -f book/check/report.awk $(LEDGERS) $(APART)
 ## fresh: tangled/ equals what the chapters give
 fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)

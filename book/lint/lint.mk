@@ -9,6 +9,9 @@ $(KEYED): build/results.tex $(NW) $(wildcard book/*.tex) book/lint/keys.awk
 	  build/results.tex $(wildcard book/*.tex) $(NW)
 	@touch $@
 $(PDF): $(KEYED)
+build/readme: README.md $(LEDGERS) book/check/readme.awk
+	$Qgawk -f book/check/readme.awk README.md $(LEDGERS)
+	@touch $@
 APIS := build/apis$(draft)
 api   = gawk -v lenient="$(LENIENT)" -f book/lint/api.awk <(nodefs $(NW)) \
           $(filter build/src/include/%,$(SRC_H))
