@@ -12,6 +12,7 @@
 #include "attn/autodiff.hpp"
 #include "attn/einsum.hpp"
 #include "attn/form.hpp"
+#include "attn/form_gradient.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/tensor.hpp"
 
@@ -182,15 +183,6 @@ ScoreGradient<S> scores_vjp(const Matrix<S>& dS, const Matrix<S>& Q_low,
           ", K_low ", shape(K_low));
   return {detail::query_cotangent(dS, K_low),
           detail::key_cotangent(dS, Q_low)};
-}
-/// Cotangent of the form M, or of a metric, for the cotangent dS of the
-/// scores (eq. dqkm).  Shapes: Q n_q x d_q, dS n_q x n_k, K n_k x d_k,
-/// result d_q x d_k.  Throws std::invalid_argument unless they chain.
-template <class S>
-Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
-                   const Matrix<S>& K) {
-  return eq<R"(\bar M^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:none
-      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
 
 // lower a row index with the Fisher metric
@@ -472,8 +464,9 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
 
 // push a direction through attention
 /// Tangent of O and logZ along a direction u in the inputs, given the
-/// forward pass f.  Throws std::invalid_argument for shapes that do not
-/// fit; u.M and u.bias may be empty.
+/// forward pass f; u.M and u.bias may be empty.  If f was run with a
+/// metric, u.M is a direction of the metric.
+/// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
                              const AttentionForward<S>& f,
@@ -576,12 +569,19 @@ Matrix<Dual<S>> dual(const Matrix<S>& a, const Matrix<S>& b) {
 }
 
 template <class S>
+Matrix<S> bias_or_zero(const AttentionInputs<S>& x) {
+  return x.bias ? *x.bias : Matrix<S>(Matrix<S>::Zero(x.Q.rows(),
+                                                      x.K.rows()));
+}
+
+template <class S>
 AttentionInputs<Dual<S>> dual_inputs(const AttentionInputs<S>& x,
                                      const AttentionParts<S>& u) {
   AttentionInputs<Dual<S>> z{dual(x.Q, u.Q), dual(x.K, u.K),
                              dual(x.V, u.V)};
   if (x.M) z.M = dual(*x.M, u.M);
-  if (x.bias) z.bias = dual(*x.bias, u.bias);
+  if (x.bias || u.bias.size() > 0)
+    z.bias = dual(bias_or_zero(x), u.bias);
   z.mask = x.mask;
   z.T = Dual<S>(x.T, u.T);
   return z;
@@ -607,6 +607,8 @@ AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
   // demand a direction and cotangents that fit
   detail::require_inputs("attention_hvp", x);
   detail::require_direction("attention_hvp: direction", x, u);
+  require(x.M || u.M.size() == 0,
+          "attention_hvp: direction of M, but the inputs have none");
   detail::require_outputs("attention_hvp: cotangent", x, bar);
   require(bar_dot.O.size() == 0 || (bar_dot.O.rows() == bar.O.rows() &&
                                     bar_dot.O.cols() == bar.O.cols()),

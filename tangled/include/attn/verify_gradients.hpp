@@ -392,12 +392,13 @@ AttentionErrors attention_errors(
 
 // bound the errors of a tangent
 /// Componentwise bound on the error of attention_jvp(x, u).O computed in
-/// S, for u.T = 0.  Throws as attention_jvp.
+/// S.  Throws as attention_jvp, and std::domain_error unless u.T = 0.
 template <class S>
 Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                               const AttentionParts<S>& u) {
   detail::require_inputs("tangent_errors", given);
   detail::require_direction("tangent_errors: direction", given, u);
+  require_domain(u.T == S(0), "tangent_errors: the temperature moves");
   const AttentionInputs<S> x = detail::without_unseen(given);
   const detail::TrackedForward f = detail::tracked_forward(x);
 
@@ -491,8 +492,8 @@ AttentionInputs<S> moved_inputs(AttentionInputs<S> x,
   x.Q += t * u.Q;
   x.K += t * u.K;
   x.V += t * u.V;
-  if (x.M) *x.M += t * u.M;
-  if (x.bias) *x.bias += t * u.bias;
+  if (x.M && u.M.size() > 0) *x.M += t * u.M;
+  if (u.bias.size() > 0) x.bias = bias_or_zero(x) + t * u.bias;
   x.T += t * u.T;
   return x;
 }
@@ -561,7 +562,8 @@ struct GradientReport {
     for (const GradientCheck& c : checks) w = std::max(w, c.ratio());
     return w;
   }
-  bool passed() const { return worst() <= 1; }
+  /// Nothing compared is nothing passed.
+  bool passed() const { return !checks.empty() && worst() <= 1; }
 };
 /// Prints one line per comparison.
 inline std::ostream& operator<<(std::ostream& out,
@@ -712,11 +714,13 @@ GradientReport examined(const AttentionInputs<S>& given,
 // test a gradient by the adjoint identity
 /// Compares <bar.O, J u> with <g, u> for the gradient g of <bar.O, O> and
 /// a direction u, both computed in S; any size.  bar.logZ and u.T are not
-/// used.  Throws std::invalid_argument for shapes that do not fit.
+/// used.  Throws as verify_gradients.
 template <class S>
 GradientCheck adjoint_test(const AttentionInputs<S>& x,
                            const OutputParts<S>& bar,
                            const AttentionParts<S>& g, AttentionParts<S> u) {
+  detail::require_inputs("adjoint_test", x);
+  detail::require_gradient("adjoint_test: gradient", x, g);
   u.T = S(0);
   const Matrix<double> w = lift<double>(bar.O);
   const Matrix<double> y = lift<double>(attention_jvp(x, u).O);
