@@ -79,6 +79,8 @@ BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
       return std::max(-x, 0.0);
     });
     verify(negative.norm(), roundings);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> left(M - P);
+    verify(std::max(left.eigenvalues().maxCoeff(), 0.0), roundings);
   }
 }
 

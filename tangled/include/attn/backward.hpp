@@ -31,7 +31,6 @@ bool all_finite(const Eigen::MatrixBase<D>& row) {
         return false;
   return true;
 }
-
 template <class S>
 std::vector<Index> spoilt_rows(const Matrix<S>& Y) {
   std::vector<Index> rows;
@@ -63,7 +62,6 @@ void keep_zeros(const Matrix<S>& scores, Matrix<S>& W) {
     for (Index j = 0; j < W.cols(); ++j)
       if (is_forbidden(scores(i, j))) W(i, j) = S(0);
 }
-
 template <class D, class S>
 const Matrix<S>& only_seen(const Eigen::MatrixBase<D>& scores,
                            const Matrix<S>& Y, Matrix<S>& copy) {
@@ -150,7 +148,6 @@ template <class S>
 struct OutputGradient {
   Matrix<S> A, V;
 };
-
 /// Cotangents of weights and values for the cotangent dO of O = A V (eqs.
 /// dv, da).  Shapes: A n_q x n_k, V n_k x d_v, dO n_q x d_v.
 /// Throws std::invalid_argument if they do not fit.
@@ -171,7 +168,6 @@ template <class S>
 struct ScoreGradient {
   Matrix<S> Q, K;
 };
-
 /// Cotangents of queries and keys for the cotangent dS of the scores (eqs.
 /// dq, dk).  Shapes: dS n_q x n_k, lowered queries n_q x d_k, lowered keys
 /// n_k x d_q.  Throws std::invalid_argument if they do not fit.
@@ -227,7 +223,6 @@ struct AttentionInputs {
   std::optional<Allowed> mask = std::nullopt;
   S T = S(1);
 };
-
 /// One number for each number that attention reads: a gradient, or a
 /// direction.  M is 0 x 0 if the inputs have none; bias is n_q x n_k.
 template <class S>
@@ -235,7 +230,6 @@ struct AttentionParts {
   Matrix<S> Q, K, V, M{}, bias{};
   S T = S(0);
 };
-
 /// One number for each number that attention returns: a cotangent, or a
 /// tangent.  Shapes: O n_q x d_v; logZ n_q, or empty if not used.
 template <class S>
@@ -357,7 +351,6 @@ Matrix<S> scores_cotangent(const S& T, const AttentionForward<S>& f,
   keep_zeros(f.scores, dS);
   return dS;
 }
-
 template <class S>
 S temperature_cotangent(const S& T, const AttentionForward<S>& f,
                         const Matrix<S>& dS, const Vector<S>& dlogZ) {
@@ -454,7 +447,6 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
   g.T = detail::temperature_cotangent(x.T, f, g.bias, bar.logZ);
   return g;
 }
-
 /// The same, forward pass included.
 template <class S>
 AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
@@ -511,7 +503,6 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
   y.O = moved(dA, x.V) + moved(f.weights, u.V);
   return y;
 }
-
 /// The same, forward pass included.
 template <class S>
 OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
@@ -567,13 +558,11 @@ Matrix<Dual<S>> dual(const Matrix<S>& a, const Matrix<S>& b) {
   for (Index k = 0; k < b.size(); ++k) z.data()[k].d = b.data()[k];
   return z;
 }
-
 template <class S>
 Matrix<S> bias_or_zero(const AttentionInputs<S>& x) {
   return x.bias ? *x.bias : Matrix<S>(Matrix<S>::Zero(x.Q.rows(),
                                                       x.K.rows()));
 }
-
 template <class S>
 AttentionInputs<Dual<S>> dual_inputs(const AttentionInputs<S>& x,
                                      const AttentionParts<S>& u) {
@@ -631,7 +620,6 @@ AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
 struct GradientFlow {
   double S, A, O, dO, dA, dS, dQ, dK, dV;
 };
-
 /// Norms of what flows forward and back through attention at x.
 /// Forbidden scores do not count.  Throws as attention_vjp.
 template <class S>

@@ -23,7 +23,6 @@ struct Tracked {
   /// Bounds the magnitude of exact and computed values alike.
   Matrix<double> size() const { return value.cwiseAbs() + 2 * error; }
 };
-
 /// Exactly known numbers.
 template <class D>
 Tracked tracked_exactly(const Eigen::MatrixBase<D>& m) {
@@ -148,7 +147,6 @@ template <class S>
 Tracked tracked_dots(const Tracked& a, const Tracked& b) {
   return tracked_row_sums<S>(tracked_entries<S>(a, b));
 }
-
 template <class S>
 Tracked tracked_centred(const Tracked& A, const Tracked& z,
                         const Tracked& D) {
@@ -264,7 +262,6 @@ AttentionInputs<S> without_unseen(AttentionInputs<S> x) {
     if (never.row(i).all()) x.Q.row(i).setConstant(S(0));
   return x;
 }
-
 template <class S>
 OutputParts<S> without_unseen(const AttentionInputs<S>& x,
                               OutputParts<S> bar) {
@@ -281,7 +278,6 @@ OutputParts<S> without_unseen(const AttentionInputs<S>& x,
 struct TrackedForward {
   Tracked Q, K, V, Q_low, K_low, scores, weights, O, logZ;
 };
-
 template <class S>
 TrackedForward tracked_forward(const AttentionInputs<S>& x) {
   TrackedForward f{tracked_exactly(x.Q), tracked_exactly(x.K),
@@ -466,7 +462,6 @@ struct LineDerivative {
   quad value;
   double bound;
 };
-
 /// phi'(0) by the sixth-order central formula with step h; the bound is
 /// its distance to the fourth-order one, plus rounding.
 template <class F>
@@ -497,7 +492,6 @@ AttentionInputs<S> moved_inputs(AttentionInputs<S> x,
   x.T += t * u.T;
   return x;
 }
-
 template <class S>
 double fastest_rate(const AttentionForward<Dual<S>>& f, const Dual<S>& T) {
   double rate = std::max(1.0, std::abs(to_double(S(T.d / T.v))));
@@ -552,7 +546,6 @@ struct GradientCheck {
     return error / bound >= 0 ? error / bound : HUGE_VAL;
   }
 };
-
 /// What verify_gradients found.
 struct GradientReport {
   std::vector<GradientCheck> checks;
@@ -589,7 +582,6 @@ GradientCheck compare_parts(const std::string& what,
   }
   return worst;
 }
-
 template <class = void>
 void compare_parts(std::vector<GradientCheck>& out,
                    const std::string& how, const AttentionParts<quad>& a,
@@ -630,7 +622,6 @@ inline AttentionParts<double> widest(const AttentionParts<double>& a,
   return {a.Q.cwiseMax(b.Q), a.K.cwiseMax(b.K),       a.V.cwiseMax(b.V),
           a.M.cwiseMax(b.M), a.bias.cwiseMax(b.bias), std::max(a.T, b.T)};
 }
-
 template <class S>
 AttentionParts<double> errors_of_any_form(const AttentionInputs<S>& x,
                                           const OutputParts<S>& bar) {
@@ -756,7 +747,6 @@ GradientReport verify_gradients(const AttentionInputs<S>& x,
   return detail::examined(x, bar, g, detail::errors_of_any_form(x, bar),
                           seed);
 }
-
 /// The same for the book's own gradient, held to its own bound.
 template <class S>
 GradientReport verify_gradients(const AttentionInputs<S>& x,
