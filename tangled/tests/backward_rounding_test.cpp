@@ -508,7 +508,8 @@ Sight poisoned(Sight s, const std::vector<Index>& readers) {
     }
   return s;
 }
-/// How many entries differ; a NaN differs from everything.
+/// How many entries differ; a NaN differs from everything, and the two
+/// zeros are equal.
 template <class A, class B>
 double different(const A& a, const B& b) {
   return double((a.array() != b.array()).count());
@@ -571,6 +572,8 @@ BOOST_AUTO_TEST_CASE(what_is_seen_is_not_hidden) {
   auto f = attention_forward(x);
   verify(f.weights(0, 1), 0);
   BOOST_TEST(std::isnan(f.O(0)));
+  const OutputParts<double> w{Matrix<double>{{1}, {1}}};
+  BOOST_TEST(attention_vjp(x, f, w).Q.allFinite());  // as the text says
   verify(std::abs(f.O(1) - 1), 0);
   x.K(1) = nan;
   f = attention_forward(x);
@@ -708,6 +711,11 @@ BOOST_AUTO_TEST_CASE(uniform_layer_averages) {
   for (std::size_t l = 1; l < norm.size(); ++l)
     verify(std::abs(norm[l] - mean),
            gamma(3 * 40, unit_roundoff<double>()) * norm[0]);
+  const auto g = attention_vjp({Matrix<double>(0 * X), X, X},
+                               OutputParts<double>{dX});
+  verify(largest(g.K), 0);
+  verify(largest(g.V.rowwise() - dX.colwise().mean()),
+         gamma(40, unit_roundoff<double>()) * largest(dX));
   fact("kept", norm.back() / norm.front());
 }
 BOOST_AUTO_TEST_CASE(flow_reports_norms) {
@@ -757,6 +765,18 @@ BOOST_AUTO_TEST_CASE(adjoint_finds_mistakes) {
   verify(adjoint_test(x, w, g, u).ratio(), 1);
   g.T = 1e6;  // is not asked about
   verify(adjoint_test(x, w, g, u).ratio(), 1);
+}
+BOOST_AUTO_TEST_CASE(adjoint_refuses) {
+  const Size z{2, 3, 1, 1, 2};
+  const auto x = random_problem<double>(z, 3);
+  const auto u = direction_like(x, 5);
+  const OutputParts<double> w{gaussian<double>(2, 2, 4, "dO")};
+  auto g = attention_vjp(x, w);
+  g.V.resize(2, 3);
+  BOOST_CHECK_EXCEPTION(adjoint_test(x, w, g, u), std::invalid_argument,
+                        says("gradient of V is 2x3, expected 3x2"));
+  BOOST_CHECK_EXCEPTION(tangent_errors(x, u), std::domain_error,
+                        says("tangent_errors: the temperature moves"));
 }
 BOOST_AUTO_TEST_CASE(adjoint_bound_by_hand) {
   const Size z{2, 3, 1, 1, 2};

@@ -452,6 +452,22 @@ BOOST_AUTO_TEST_CASE(hessian_by_differences) {
     verify(slope.bound, 1e-14);
   }
 }
+BOOST_AUTO_TEST_CASE(hessian_along_an_absent_bias) {
+  const Size z{2, 3, 2, 2, 2};
+  auto x = random_inputs<quad>(z, 7);
+  const auto u = random_direction<quad>(z, 7);
+  const auto w = random_outputs<quad>(z, 7);
+  const auto bare = attention_hvp(x, u, w);
+  x.bias = Matrix<quad>::Zero(2, 3);
+  const auto full = attention_hvp(x, u, w);
+  verify_parts(bare, full, 0);
+  auto still = u;
+  still.bias.setZero();
+  refute(largest(full.Q - attention_hvp(x, still, w).Q), 0.01);
+  x.M.reset();
+  BOOST_CHECK_EXCEPTION(attention_hvp(x, u, w), std::invalid_argument,
+                        says("direction of M, but the inputs have none"));
+}
 BOOST_AUTO_TEST_CASE(hessian_of_a_quadratic_loss) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const Size z{2, Index(2 + seed % 3), 2, 3, 2};

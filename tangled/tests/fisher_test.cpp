@@ -185,7 +185,10 @@ BOOST_AUTO_TEST_CASE(copies_keep_distances) {
     b3 << b / 2, b / 4, b / 4;
     const double d = fisher_rao_distance(a, b);
     verify(std::abs(fisher_rao_distance(a3, b3) - d),
-           double(4 * n + 32) * 0x1p-53 * d + 2 * 0x1p-53);
+           (8 * double(n) / 3 + 18) * 0x1p-53 * d);
+    const double variation = (a - b).lpNorm<1>();
+    verify(std::abs((a3 - b3).lpNorm<1>() - variation),
+           gamma(4 * n, 0x1p-53) * variation);
   }
 }
 BOOST_AUTO_TEST_CASE(symmetric_at_the_centre) {
@@ -324,7 +327,7 @@ BOOST_AUTO_TEST_CASE(distance_in_double) {
         lift<quad>(p).cwiseSqrt() - lift<quad>(q).cwiseSqrt();
     const quad d = 4 * asin(quad(chord.norm() / 2));
     verify(distance(fisher_rao_distance(p, q), d),
-           double(n + 16) * 0x1p-53 * to_double(d));
+           (2 * double(n) / 3 + 9) * 0x1p-53 * to_double(d));
   }
 }
 BOOST_AUTO_TEST_CASE(distance_is_a_metric) {
@@ -431,6 +434,14 @@ BOOST_AUTO_TEST_CASE(three_straight_lines) {
         return with_last(path.back().x);
       }, 50, 4, middle);
     }
+
+    // go straight for the scores in the mixture chart
+    const Vector<double> start = p.head(3), away = r.array() - p.dot(r);
+    const Vector<double> leave = p.cwiseProduct(away).head(3);
+    verify_limit([&](Index steps) {
+      return autoparallel(AlphaConnection{MixtureChart{}, -1.0}, start, leave,
+                          0.5, steps).back().x;
+    }, 50, 4, Vector<double>(e_geodesic(p, q, 0.5).head(3)));
   }
 }
 BOOST_AUTO_TEST_CASE(law_of_cosines) {
@@ -490,6 +501,17 @@ BOOST_AUTO_TEST_CASE(annealing_length) {
            roundings(1000) * to_double(1 + C * T * T));
   }
 }
+BOOST_AUTO_TEST_CASE(a_step_produces_entropy) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const RowVector<quad> s = gaussian<quad>(1, 6, seed);
+    const quad bath(0.7);
+    const Matrix<quad> A = attn::gibbs(s, quad(double(seed)) / 4);
+    const Matrix<quad> B = attn::gibbs(s, bath);
+    const quad heat = (A - B).row(0).dot(s.row(0));  // U is minus the score
+    verify(distance(entropy(B)(0) - entropy(A)(0) - heat / bath, kl(A, B)(0)),
+           roundings(1000));
+  }
+}
 double price(const std::vector<double>& beta) {
   const RowVector<double> s{{2, 1, 0}};
   double sum = 0;
@@ -520,8 +542,8 @@ BOOST_AUTO_TEST_CASE(steps_cost_length) {
     for (const char* how : {"T", "beta", "ratio", "length"}) {
       const double cost = price(schedule(how, n));
       fact(std::string(how) + "_" + std::to_string(n), cost, 4);
-      if (how != std::string("length"))
-        verify(price(schedule("length", n)), cost);
+      verify(price(schedule("length", n)), cost);
+      verify(cost, price(schedule("T", n)));
     }
   for (const Index n : {50, 200})
     verify_limit([&](Index k) { return price(schedule("length", k)); }, n, 1,
@@ -531,7 +553,7 @@ BOOST_AUTO_TEST_CASE(steps_cost_length) {
     verify(std::abs(curve_length(G, real_line, parts[k], parts[k + 1], 50) -
                     L / 20), 1e-5);
   BOOST_CHECK_EXCEPTION(schedule("length", 0), std::invalid_argument,
-                        says("curve_length: n is 0"));
+                        says("equal_parts: n is 0"));
 }
 BOOST_AUTO_TEST_CASE(every_path_pays_distance) {
   const QueryMetric<double> G{Matrix<double>{{2.}, {1.}, {0.}}};
@@ -554,6 +576,14 @@ BOOST_AUTO_TEST_CASE(every_path_pays_distance) {
         Vector<double>(A.row(steps).transpose()));
     verify(d * d / 4, sum);
   }
+}
+BOOST_AUTO_TEST_CASE(quarter_is_best) {
+  const double e = 0x1p-20;  // a key of this weight is forbidden
+  const Vector<double> cut{{0, 1}}, whole{{e, 1 - e}};
+  const double d = fisher_rao_distance(cut, whole);
+  const double cost = kl(RowVector<double>(cut.transpose()),
+                         RowVector<double>(whole.transpose()))(0);
+  verify(std::abs(cost / (d * d / 4) - 1), (1 + 0x1p-7) * e / 6);
 }
 
 // check the classical methods

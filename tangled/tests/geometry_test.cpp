@@ -150,6 +150,31 @@ BOOST_AUTO_TEST_CASE(constant_field_is_constant) {
     BOOST_TEST(!same(partial(east, x), zero));
   }
 }
+const auto crumpled = [](const auto& y) {
+  using S = typename std::decay_t<decltype(y)>::Scalar;
+  return Tensor<S, up>(
+      Vector<S>{{y(0) + S(3) * y(1) * y(1), y(1) * (S(2) - y(0))}});
+};
+const auto new_point = [](const auto& y) { return crumpled(y).vec().eval(); };
+const auto tilted = [](const auto& x) {
+  using S = typename std::decay_t<decltype(x)>::Scalar;
+  return Tensor<S, dn>(Vector<S>{{x(0) * x(1), x(0) - x(1) * x(1)}});
+};
+BOOST_AUTO_TEST_CASE(derivative_of_a_tensor_is_a_tensor) {
+  const auto pulled = [](const auto& y) {
+    return eq<R"(w_a = u_i \partial_a f^i)">(  // eq:none
+        tilted(new_point(y)), partial(crumpled, y));
+  };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<Fp> y = uniform<Fp>(2, 1, seed, "y"), x = new_point(y);
+    const auto D = covariant_derivative(crooked, tilted, x);
+    const auto df = partial(crumpled, y);
+    verify_exact(
+        covariant_derivative(Induced{crooked, new_point}, pulled, y),
+        eq<R"(D_{ab} = D_{ij} \partial_a f^i \partial_b f^j)">(  // eq:none
+            D, df, df), 100);
+  }
+}
 
 // check that there is one connection
 BOOST_AUTO_TEST_CASE(only_one_connection) {
@@ -226,7 +251,7 @@ double bent_length(const std::vector<Moving<double>>& path, double bend,
   const auto at = [&](std::size_t i) {
     const double t = double(i) / double(path.size() - 1);
     Vector<double> y = path[i].x;
-    y(axis) += bend * std::sin(M_PI * waves * t);
+    y(axis) += bend * y(1) * std::sin(M_PI * waves * t);
     return y;
   };
   double length = 0;
@@ -243,10 +268,8 @@ BOOST_AUTO_TEST_CASE(geodesics_are_short) {
     const double shortest = std::sqrt(inner(half_plane, x, v, v));
     for (const Index axis : {0, 1})
       for (const int waves : {1, 2, 3})
-        for (const double bend : {-0.1, -0.02, 0.02, 0.1}) {
-          if (path.back().x(1) < 0.3) continue;  // would leave the plane
+        for (const double bend : {-0.1, -0.02, 0.02, 0.1})
           verify(shortest, bent_length(path, bend, axis, waves));
-        }
   }
 }
 BOOST_AUTO_TEST_CASE(long_geodesics_are_not_short) {

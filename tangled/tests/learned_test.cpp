@@ -79,6 +79,8 @@ BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
       return std::max(-x, 0.0);
     });
     verify(negative.norm(), roundings);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> left(M - P);
+    verify(std::max(left.eigenvalues().maxCoeff(), 0.0), roundings);
   }
 }
 
@@ -197,7 +199,7 @@ BOOST_AUTO_TEST_CASE(factor_gradients_exactly) {
     const Matrix<Fp> Q = uniform<Fp>(5, d, seed, "Q");
     const Matrix<Fp> K = uniform<Fp>(3, d, seed, "K");
     const Matrix<Fp> dS = uniform<Fp>(5, 3, seed, "dS");
-    const Matrix<Fp> dg = metric_gradient(Q, dS, K);
+    const Matrix<Fp> dg = form_vjp(Q, dS, K);
     const auto f = factor_gradient(W, Q, dS, K);
     verify_exact(f.W, pullback_vjp(W, dg), 4);
     verify_exact(f.D, Vector<Fp>(dg.diagonal()), 3);

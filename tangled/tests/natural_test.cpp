@@ -124,6 +124,15 @@ BOOST_AUTO_TEST_CASE(natural_query_is_a_slope) {
     const Vector<double> beta = natural_query_gradient(k, p, dA, T);
     const auto [truth, size] = slope_in_quad(k, p, dA, T);
     verify(to_double((lift<quad>(beta) - truth).norm()), 100 * 0x1p-53 * size);
+
+    // give one of the features twice
+    if (d > 1) {
+      Matrix<double> more(n, d + 1);
+      more << k.col(0) - k.col(1), k;
+      const Vector<double> slope = natural_query_gradient(more, p, dA, T);
+      verify((more * slope - k * beta).norm(),
+             200 * 0x1p-53 * size * more.norm());
+    }
     const Vector<double> dS =
         softmax_vjp(p.transpose(), dA.transpose(), T).transpose();
     verify((query_gradient(k, p, dA, T) - k.transpose() * dS).norm(),
@@ -158,7 +167,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_two_keys) {
   BOOST_TEST(query_gradient(k, p, dA, 2.0)(0) == 0.25);
   verify(std::abs(natural_query_gradient(k, p, dA, 2.0)(0) - 1), 0x1p-50);
   BOOST_CHECK_EXCEPTION(query_gradient(k, one, one), std::invalid_argument,
-                        says("query_gradient: 2 keys but 1 weights"));
+                        says("query_gradient: 2 keys, 1 weights"));
   for (const auto& [w, v] : {std::pair(one, one), std::pair(p, one)})
     BOOST_CHECK_EXCEPTION(natural_query_gradient(k, w, v),
                           std::invalid_argument, says("gradient: 2 keys, "));
@@ -226,6 +235,43 @@ BOOST_AUTO_TEST_CASE(natural_gradient_is_a_vector) {
     };
     verify_exact(Vector<Fp>(J * natural(Fx, J.transpose() * dL)),
                  natural(F, dL), long(8 * d));
+  }
+}
+const auto plane = [](const auto& x) {
+  using S = typename std::decay_t<decltype(x)>::Scalar;
+  return Vector<S>{{x(0) + x(1) * x(1), x(1) + x(0) * x(1) / S(2)}};
+};
+template <class F>
+Vector<double> natural_of(const F& theta, const Vector<double>& x) {
+  const auto family = [&](const auto& y) {
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    const Vector<S> t = theta(y);
+    return Vector<S>(
+        log_softmax(RowVector<S>{{t(0), t(1), S(0)}}).transpose());
+  };
+  const auto dL = partial([&](const auto& y) {  // of the loss p0^2 - p1
+    using S = typename std::decay_t<decltype(y)>::Scalar;
+    const Vector<S> p = Vector<S>(family(y)).array().exp();
+    return Tensor<S>(S(p(0) * p(0) - p(1)));
+  }, x);
+  return inverse_metric(fisher_information(family, x)).g.mat() * dL.vec();
+}
+BOOST_AUTO_TEST_CASE(steps_differ_at_second_order) {
+  const auto same = [](const auto& y) { return y; };
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Vector<double> x = 0.3 * gaussian<double>(2, 1, seed, "point");
+    const Vector<double> t = plane(x), v = natural_of(plane, x);
+    const Vector<double> w = natural_of(same, t);
+    const Matrix<double> J{{1, 2 * x(1)}, {x(1) / 2, 1 + x(0) / 2}};
+    const double size = 0x1p-44 * J.norm() * v.norm();
+    verify((w - J * v).norm(), size);
+    for (const double eta : {0.5, 0.1, 0.01}) {
+      const Vector<double> off = plane(Vector<double>(x - eta * v)) -
+                                 (t - eta * w);
+      const Vector<double> second{{v(1) * v(1), v(0) * v(1) / 2}};
+      verify((off - eta * eta * second).norm(),
+             eta * size + 0x1p-50 * (1 + t.norm()));
+    }
   }
 }
 BOOST_AUTO_TEST_CASE(natural_flow_is_invariant) {

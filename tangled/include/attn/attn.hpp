@@ -12,6 +12,7 @@
 #include "attn/fisher.hpp"
 #include "attn/flash.hpp"
 #include "attn/form.hpp"
+#include "attn/form_gradient.hpp"
 #include "attn/geometry.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/glyphs.hpp"

@@ -12,6 +12,7 @@
 #include "attn/autodiff.hpp"
 #include "attn/einsum.hpp"
 #include "attn/form.hpp"
+#include "attn/form_gradient.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/tensor.hpp"
 
@@ -30,7 +31,6 @@ bool all_finite(const Eigen::MatrixBase<D>& row) {
         return false;
   return true;
 }
-
 template <class S>
 std::vector<Index> spoilt_rows(const Matrix<S>& Y) {
   std::vector<Index> rows;
@@ -62,7 +62,6 @@ void keep_zeros(const Matrix<S>& scores, Matrix<S>& W) {
     for (Index j = 0; j < W.cols(); ++j)
       if (is_forbidden(scores(i, j))) W(i, j) = S(0);
 }
-
 template <class D, class S>
 const Matrix<S>& only_seen(const Eigen::MatrixBase<D>& scores,
                            const Matrix<S>& Y, Matrix<S>& copy) {
@@ -149,7 +148,6 @@ template <class S>
 struct OutputGradient {
   Matrix<S> A, V;
 };
-
 /// Cotangents of weights and values for the cotangent dO of O = A V (eqs.
 /// dv, da).  Shapes: A n_q x n_k, V n_k x d_v, dO n_q x d_v.
 /// Throws std::invalid_argument if they do not fit.
@@ -170,7 +168,6 @@ template <class S>
 struct ScoreGradient {
   Matrix<S> Q, K;
 };
-
 /// Cotangents of queries and keys for the cotangent dS of the scores (eqs.
 /// dq, dk).  Shapes: dS n_q x n_k, lowered queries n_q x d_k, lowered keys
 /// n_k x d_q.  Throws std::invalid_argument if they do not fit.
@@ -182,15 +179,6 @@ ScoreGradient<S> scores_vjp(const Matrix<S>& dS, const Matrix<S>& Q_low,
           ", K_low ", shape(K_low));
   return {detail::query_cotangent(dS, K_low),
           detail::key_cotangent(dS, Q_low)};
-}
-/// Cotangent of the form M, or of a metric, for the cotangent dS of the
-/// scores (eq. dqkm).  Shapes: Q n_q x d_q, dS n_q x n_k, K n_k x d_k,
-/// result d_q x d_k.  Throws std::invalid_argument unless they chain.
-template <class S>
-Matrix<S> form_vjp(const Matrix<S>& Q, const Matrix<S>& dS,
-                   const Matrix<S>& K) {
-  return eq<R"(\bar M^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(  // eq:none
-      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
 }
 
 // lower a row index with the Fisher metric
@@ -235,7 +223,6 @@ struct AttentionInputs {
   std::optional<Allowed> mask = std::nullopt;
   S T = S(1);
 };
-
 /// One number for each number that attention reads: a gradient, or a
 /// direction.  M is 0 x 0 if the inputs have none; bias is n_q x n_k.
 template <class S>
@@ -243,7 +230,6 @@ struct AttentionParts {
   Matrix<S> Q, K, V, M{}, bias{};
   S T = S(0);
 };
-
 /// One number for each number that attention returns: a cotangent, or a
 /// tangent.  Shapes: O n_q x d_v; logZ n_q, or empty if not used.
 template <class S>
@@ -365,7 +351,6 @@ Matrix<S> scores_cotangent(const S& T, const AttentionForward<S>& f,
   keep_zeros(f.scores, dS);
   return dS;
 }
-
 template <class S>
 S temperature_cotangent(const S& T, const AttentionForward<S>& f,
                         const Matrix<S>& dS, const Vector<S>& dlogZ) {
@@ -462,7 +447,6 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
   g.T = detail::temperature_cotangent(x.T, f, g.bias, bar.logZ);
   return g;
 }
-
 /// The same, forward pass included.
 template <class S>
 AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
@@ -472,8 +456,9 @@ AttentionParts<S> attention_vjp(const AttentionInputs<S>& x,
 
 // push a direction through attention
 /// Tangent of O and logZ along a direction u in the inputs, given the
-/// forward pass f.  Throws std::invalid_argument for shapes that do not
-/// fit; u.M and u.bias may be empty.
+/// forward pass f; u.M and u.bias may be empty.  If f was run with a
+/// metric, u.M is a direction of the metric.
+/// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
                              const AttentionForward<S>& f,
@@ -518,7 +503,6 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
   y.O = moved(dA, x.V) + moved(f.weights, u.V);
   return y;
 }
-
 /// The same, forward pass included.
 template <class S>
 OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
@@ -574,14 +558,19 @@ Matrix<Dual<S>> dual(const Matrix<S>& a, const Matrix<S>& b) {
   for (Index k = 0; k < b.size(); ++k) z.data()[k].d = b.data()[k];
   return z;
 }
-
+template <class S>
+Matrix<S> bias_or_zero(const AttentionInputs<S>& x) {
+  return x.bias ? *x.bias : Matrix<S>(Matrix<S>::Zero(x.Q.rows(),
+                                                      x.K.rows()));
+}
 template <class S>
 AttentionInputs<Dual<S>> dual_inputs(const AttentionInputs<S>& x,
                                      const AttentionParts<S>& u) {
   AttentionInputs<Dual<S>> z{dual(x.Q, u.Q), dual(x.K, u.K),
                              dual(x.V, u.V)};
   if (x.M) z.M = dual(*x.M, u.M);
-  if (x.bias) z.bias = dual(*x.bias, u.bias);
+  if (x.bias || u.bias.size() > 0)
+    z.bias = dual(bias_or_zero(x), u.bias);
   z.mask = x.mask;
   z.T = Dual<S>(x.T, u.T);
   return z;
@@ -607,6 +596,8 @@ AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
   // demand a direction and cotangents that fit
   detail::require_inputs("attention_hvp", x);
   detail::require_direction("attention_hvp: direction", x, u);
+  require(x.M || u.M.size() == 0,
+          "attention_hvp: direction of M, but the inputs have none");
   detail::require_outputs("attention_hvp: cotangent", x, bar);
   require(bar_dot.O.size() == 0 || (bar_dot.O.rows() == bar.O.rows() &&
                                     bar_dot.O.cols() == bar.O.cols()),
@@ -629,7 +620,6 @@ AttentionParts<S> attention_hvp(const AttentionInputs<S>& x,
 struct GradientFlow {
   double S, A, O, dO, dA, dS, dQ, dK, dV;
 };
-
 /// Norms of what flows forward and back through attention at x.
 /// Forbidden scores do not count.  Throws as attention_vjp.
 template <class S>

@@ -42,12 +42,14 @@ Matrix<S> fisher(const Vector<S>& p, const S& T = S(1)) {
   return (Matrix<S>(p.asDiagonal()) - p * p.transpose()) / (T * T);
 }
 /// Fisher matrix times v in O(n): p (v - <p, v>)/T^2.
-/// Throws std::invalid_argument unless p and v have one size.
+/// Throws std::invalid_argument unless p and v have one size,
+/// std::domain_error unless 0 < T < infinity.
 template <class S>
 Vector<S> fisher_times(const Vector<S>& p, const Vector<S>& v,
                        const S& T = S(1)) {
   require(p.size() == v.size(), "fisher_times: p has ", p.size(),
           " entries but v has ", v.size());
+  require_temperature("fisher_times", T);
   const S mean = p.dot(v);
   return p.cwiseProduct(Vector<S>(v.array() - mean)) / (T * T);
 }
@@ -67,10 +69,12 @@ Vector<S> centred(const Vector<S>& p, const Vector<S>& v) {
 }
 /// Pseudo-inverse of the Fisher matrix times w, in O(n)
 /// (thm. geometry-pinv, with the plain mean for z).
-/// Throws std::invalid_argument unless p and w have one size.
+/// Throws std::invalid_argument unless p and w have one size,
+/// std::domain_error unless 0 < T < infinity.
 template <class S>
 Vector<S> fisher_solve(const Vector<S>& p, const Vector<S>& w,
                        const S& T = S(1)) {
+  require_temperature("fisher_solve", T);
   Vector<S> x = centred(p, w);
   for (Index j = 0; j < p.size(); ++j)
     if (!(p(j) == S(0))) x(j) /= p(j);
@@ -203,11 +207,13 @@ struct QueryMetric {
 };
 
 // divide a curve into equal lengths
-/// The n + 1 times between s and t that divide a curve into parts of
-/// equal length.  Throws std::invalid_argument unless n > 0.
+/// The n + 1 times from s to t that divide a curve, on which it never
+/// stands still, into parts of equal length.
+/// Throws std::invalid_argument unless n > 0.
 template <class G, class C, class S>
 std::vector<S> equal_parts(const G& g, const C& curve, const S& s,
                            const S& t, Index n) {
+  require(n > 0, "equal_parts: n is ", n);
   const S length = curve_length(g, curve, s, t, 8 * n);
   const auto pace = [&](const S&, const Vector<S>& at) {
     return Vector<S>(Vector<S>::Constant(1, S(1) / speed(g, curve, at(0))));
@@ -260,6 +266,17 @@ Vector<S> least_squares(Matrix<S> X, Vector<S> y) {
 }
 }  // namespace detail
 
+// refuse keys and weights that do not match
+namespace detail {
+template <class S>
+void require_keys(const char* function, const Matrix<S>& k,
+                  const Vector<S>& p, const Vector<S>& dA) {
+  require(k.rows() == p.size() && p.size() == dA.size(), function, ": ",
+          k.rows(), " keys, ", p.size(), " weights and ", dA.size(),
+          " cotangents");
+}
+}  // namespace detail
+
 // raise the index of a gradient
 /// Natural gradient of the scores, T times the centred cotangent dA of
 /// the weights (thm. geometry-natural): A, dA and the result are n_q x n_k.
@@ -278,24 +295,21 @@ Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
 }
 /// Gradient of a query (d entries) from the cotangents dA of its weights
 /// p, both n, for keys k (n x d): k^T S-bar.
-/// Throws std::invalid_argument unless k has one row per weight.
+/// Throws as natural_query_gradient.
 template <class S>
 Vector<S> query_gradient(const Matrix<S>& k, const Vector<S>& p,
                          const Vector<S>& dA, const S& T = S(1)) {
-  require(k.rows() == p.size(), "query_gradient: ", k.rows(),
-          " keys but ", p.size(), " weights");
+  detail::require_keys("query_gradient", k, p, dA);
   return T * (k.transpose() * fisher_times(p, dA, T));
 }
-/// Natural gradient of a query (thm. geometry-regression); zero along
-/// directions without information.  Shapes as query_gradient.
-/// Throws std::invalid_argument unless k has one row per weight.
+/// Natural gradient of a query (thm. geometry-regression): a solution;
+/// a feature that is a combination of those before it gets none.
+/// Shapes as query_gradient.  Throws std::invalid_argument unless k, p
+/// and dA have n rows, std::domain_error unless 0 < T < infinity.
 template <class S>
 Vector<S> natural_query_gradient(const Matrix<S>& k, const Vector<S>& p,
                                  const Vector<S>& dA, const S& T = S(1)) {
-  // refuse keys and weights that do not match
-  require(k.rows() == p.size() && p.size() == dA.size(),
-          "natural_query_gradient: ", k.rows(), " keys, ", p.size(),
-          " weights and ", dA.size(), " cotangents");
+  detail::require_keys("natural_query_gradient", k, p, dA);
   require_temperature("natural_query_gradient", T);
   const Vector<S> w = p.cwiseSqrt();
   const RowVector<S> mean = p.transpose() * k;
@@ -418,7 +432,8 @@ Matrix<S> fisher_vector(const F& scores, const Matrix<S>& X,
 }
 
 // solve by conjugate gradients
-/// Solution of apply(x) = b, the number of steps, and the residual norm.
+/// Solution of apply(x) = b, the number of steps, and the norm of the
+/// residual as it was updated, not recomputed.
 template <class S>
 struct Solved {
   Matrix<S> x;

@@ -204,7 +204,8 @@ auto corrected(const Symbols<S>& Ga, const Tensor<S, dn, dn>& h,
                const Tensor<S, dn, dn, dn>& dh) {
   const auto C = eq<R"(C_{cab} = \Gamma^d_{ca} h_{db})">(Ga, h);
   const auto E = eq<R"(E_{cab} = \Gamma^d_{cb} h_{ad})">(Ga, h);
-  return eq<R"(D_{cab} = \partial_c h_{ab} - C_{cab} - E_{cab})">(dh, C, E);
+  return eq<R"(D_{cab} = \partial_c h_{ab} - C_{cab} - E_{cab})">(
+      dh, C, E);
 }
 }  // namespace detail
 
@@ -243,7 +244,8 @@ Tensor<S, up, dn, dn, dn> riemann(const G& g, const Vector<S>& x) {
 /// Riemann tensor at x with all slots down.
 template <class G, class S>
 Tensor<S, dn, dn, dn, dn> riemann_lowered(const G& g, const Vector<S>& x) {
-  return eq<"R_{abcd} = g_{ae} R^e{}_{bcd}">(metric_at(g, x), riemann(g, x));
+  return eq<"R_{abcd} = g_{ae} R^e{}_{bcd}">(metric_at(g, x),
+                                             riemann(g, x));
 }
 
 // contract the Riemann tensor

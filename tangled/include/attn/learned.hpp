@@ -3,40 +3,12 @@
 #include "attn/argument.hpp"
 #include "attn/fisher.hpp"
 #include "attn/form.hpp"
+#include "attn/form_gradient.hpp"
 #include "attn/random.hpp"
 #include <Eigen/Eigenvalues>
 #include <functional>
 
 namespace attn {
-// pull cotangents back to the metric
-/// Cotangent g-bar^{ab} of a metric from that of the scores; Q is
-/// n_q x d, dS n_q x n_k, K n_k x d.  Throws std::invalid_argument.
-template <class S>
-Matrix<S> metric_gradient(const Matrix<S>& Q, const Matrix<S>& dS,
-                          const Matrix<S>& K) {
-  return eq<R"(\bar g^{ab} = Q^{ia} \bar S_{ij} K^{jb})">(
-      view<up, up>(Q), view<dn, dn>(dS), view<up, up>(K)).mat();
-}
-/// Cotangents of W (r x d) and D (d) for g = W^T W + diag(D).
-template <class S>
-struct FactorGradient {
-  Matrix<S> W;
-  Vector<S> D;
-};
-/// Cotangents of a low-rank metric without forming g-bar.
-/// Throws std::invalid_argument unless the shapes chain.
-template <class S>
-FactorGradient<S> factor_gradient(const Matrix<S>& W, const Matrix<S>& Q,
-                                  const Matrix<S>& dS, const Matrix<S>& K) {
-  require(Q.rows() == dS.rows() && K.rows() == dS.cols() &&
-              Q.cols() == W.cols() && K.cols() == W.cols(),
-          "factor_gradient: W ", shape(W), ", Q ", shape(Q), ", dS ",
-          shape(dS), ", K ", shape(K));
-  const Matrix<S> SK = dS * K, SQ = dS.transpose() * Q;
-  const Matrix<S> dW = (W * Q.transpose()) * SK + (W * K.transpose()) * SQ;
-  return {dW, Q.cwiseProduct(SK).colwise().sum().transpose()};
-}
-
 // walk in the cone of metrics
 /// f of a symmetric matrix, through its eigenvalues.
 template <class F>
@@ -142,7 +114,7 @@ using Curve = std::function<Matrix<double>(double)>;
 template <class S>
 std::pair<double, Curve> cone_step(const Planted& task, Cone how,
                                    const Matrix<S>& g) {
-  const auto raw = metric_gradient(task.Q, task.score_gradient(g), task.K);
+  const auto raw = form_vjp(task.Q, task.score_gradient(g), task.K);
   const Matrix<S> dg = (raw + raw.transpose()) / 2;
 
   // propose a curve that cannot leave the cone

@@ -23,7 +23,6 @@ struct Tracked {
   /// Bounds the magnitude of exact and computed values alike.
   Matrix<double> size() const { return value.cwiseAbs() + 2 * error; }
 };
-
 /// Exactly known numbers.
 template <class D>
 Tracked tracked_exactly(const Eigen::MatrixBase<D>& m) {
@@ -148,7 +147,6 @@ template <class S>
 Tracked tracked_dots(const Tracked& a, const Tracked& b) {
   return tracked_row_sums<S>(tracked_entries<S>(a, b));
 }
-
 template <class S>
 Tracked tracked_centred(const Tracked& A, const Tracked& z,
                         const Tracked& D) {
@@ -264,7 +262,6 @@ AttentionInputs<S> without_unseen(AttentionInputs<S> x) {
     if (never.row(i).all()) x.Q.row(i).setConstant(S(0));
   return x;
 }
-
 template <class S>
 OutputParts<S> without_unseen(const AttentionInputs<S>& x,
                               OutputParts<S> bar) {
@@ -281,7 +278,6 @@ OutputParts<S> without_unseen(const AttentionInputs<S>& x,
 struct TrackedForward {
   Tracked Q, K, V, Q_low, K_low, scores, weights, O, logZ;
 };
-
 template <class S>
 TrackedForward tracked_forward(const AttentionInputs<S>& x) {
   TrackedForward f{tracked_exactly(x.Q), tracked_exactly(x.K),
@@ -392,12 +388,13 @@ AttentionErrors attention_errors(
 
 // bound the errors of a tangent
 /// Componentwise bound on the error of attention_jvp(x, u).O computed in
-/// S, for u.T = 0.  Throws as attention_jvp.
+/// S.  Throws as attention_jvp, and std::domain_error unless u.T = 0.
 template <class S>
 Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                               const AttentionParts<S>& u) {
   detail::require_inputs("tangent_errors", given);
   detail::require_direction("tangent_errors: direction", given, u);
+  require_domain(u.T == S(0), "tangent_errors: the temperature moves");
   const AttentionInputs<S> x = detail::without_unseen(given);
   const detail::TrackedForward f = detail::tracked_forward(x);
 
@@ -465,7 +462,6 @@ struct LineDerivative {
   quad value;
   double bound;
 };
-
 /// phi'(0) by the sixth-order central formula with step h; the bound is
 /// its distance to the fourth-order one, plus rounding.
 template <class F>
@@ -491,12 +487,11 @@ AttentionInputs<S> moved_inputs(AttentionInputs<S> x,
   x.Q += t * u.Q;
   x.K += t * u.K;
   x.V += t * u.V;
-  if (x.M) *x.M += t * u.M;
-  if (x.bias) *x.bias += t * u.bias;
+  if (x.M && u.M.size() > 0) *x.M += t * u.M;
+  if (u.bias.size() > 0) x.bias = bias_or_zero(x) + t * u.bias;
   x.T += t * u.T;
   return x;
 }
-
 template <class S>
 double fastest_rate(const AttentionForward<Dual<S>>& f, const Dual<S>& T) {
   double rate = std::max(1.0, std::abs(to_double(S(T.d / T.v))));
@@ -551,7 +546,6 @@ struct GradientCheck {
     return error / bound >= 0 ? error / bound : HUGE_VAL;
   }
 };
-
 /// What verify_gradients found.
 struct GradientReport {
   std::vector<GradientCheck> checks;
@@ -561,7 +555,8 @@ struct GradientReport {
     for (const GradientCheck& c : checks) w = std::max(w, c.ratio());
     return w;
   }
-  bool passed() const { return worst() <= 1; }
+  /// Nothing compared is nothing passed.
+  bool passed() const { return !checks.empty() && worst() <= 1; }
 };
 /// Prints one line per comparison.
 inline std::ostream& operator<<(std::ostream& out,
@@ -587,7 +582,6 @@ GradientCheck compare_parts(const std::string& what,
   }
   return worst;
 }
-
 template <class = void>
 void compare_parts(std::vector<GradientCheck>& out,
                    const std::string& how, const AttentionParts<quad>& a,
@@ -628,7 +622,6 @@ inline AttentionParts<double> widest(const AttentionParts<double>& a,
   return {a.Q.cwiseMax(b.Q), a.K.cwiseMax(b.K),       a.V.cwiseMax(b.V),
           a.M.cwiseMax(b.M), a.bias.cwiseMax(b.bias), std::max(a.T, b.T)};
 }
-
 template <class S>
 AttentionParts<double> errors_of_any_form(const AttentionInputs<S>& x,
                                           const OutputParts<S>& bar) {
@@ -712,11 +705,13 @@ GradientReport examined(const AttentionInputs<S>& given,
 // test a gradient by the adjoint identity
 /// Compares <bar.O, J u> with <g, u> for the gradient g of <bar.O, O> and
 /// a direction u, both computed in S; any size.  bar.logZ and u.T are not
-/// used.  Throws std::invalid_argument for shapes that do not fit.
+/// used.  Throws as verify_gradients.
 template <class S>
 GradientCheck adjoint_test(const AttentionInputs<S>& x,
                            const OutputParts<S>& bar,
                            const AttentionParts<S>& g, AttentionParts<S> u) {
+  detail::require_inputs("adjoint_test", x);
+  detail::require_gradient("adjoint_test: gradient", x, g);
   u.T = S(0);
   const Matrix<double> w = lift<double>(bar.O);
   const Matrix<double> y = lift<double>(attention_jvp(x, u).O);
@@ -752,7 +747,6 @@ GradientReport verify_gradients(const AttentionInputs<S>& x,
   return detail::examined(x, bar, g, detail::errors_of_any_form(x, bar),
                           seed);
 }
-
 /// The same for the book's own gradient, held to its own bound.
 template <class S>
 GradientReport verify_gradients(const AttentionInputs<S>& x,
