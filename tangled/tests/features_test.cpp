@@ -328,6 +328,25 @@ BOOST_AUTO_TEST_CASE(answer_identity) {
     verify(least.frobenius, (performer(K, K, I, W) - I).norm());
   }
 }
+BOOST_AUTO_TEST_CASE(answer_retention) {
+  const Index n = 9;
+  const double alpha = 0.8;
+  const Matrix<double> S = gaussian<double>(n, n, 1);
+  const Matrix<double> V = gaussian<double>(n, 2, 2);
+  const Matrix<double> Phi = S.array().exp();
+  const Matrix<double> Psi = Matrix<double>::Identity(n, n);
+  const auto rule = decaying<double>(Vector<double>::Constant(n, alpha));
+  const Matrix<double> O =
+      normalise(chunked(Phi, Psi, append_ones(V), rule, 4).O);
+  Matrix<double> biased = Matrix<double>::Constant(n, n, -HUGE_VAL);
+  for (Index t = 0; t < n; ++t)
+    for (Index s = 0; s <= t; ++s)
+      biased(t, s) = S(t, s) + double(t - s) * std::log(alpha);
+  const Matrix<double> truth = average(softmax(biased), V);
+  const Matrix<double> size = average(softmax(biased), V.cwiseAbs());
+  verify((O - truth).cwiseAbs().cwiseQuotient(size).maxCoeff(),
+         gamma(8 * n + 40, 0x1p-53));
+}
 Matrix<double> taylor_features(const Matrix<double>& X) {
   const Index d = X.cols();
   Matrix<double> F(X.rows(), (d + 1) * (d + 2) / 2);
@@ -391,25 +410,6 @@ BOOST_AUTO_TEST_CASE(answer_crossing) {
     verify(-4 * a * a * std::cos(low),
            std::log(2.0) + gamma(2000, 0x1p-53));
   }
-}
-BOOST_AUTO_TEST_CASE(answer_retention) {
-  const Index n = 9;
-  const double alpha = 0.8;
-  const Matrix<double> S = gaussian<double>(n, n, 1);
-  const Matrix<double> V = gaussian<double>(n, 2, 2);
-  const Matrix<double> Phi = S.array().exp();
-  const Matrix<double> Psi = Matrix<double>::Identity(n, n);
-  const auto rule = decaying<double>(Vector<double>::Constant(n, alpha));
-  const Matrix<double> O =
-      normalise(chunked(Phi, Psi, append_ones(V), rule, 4).O);
-  Matrix<double> biased = Matrix<double>::Constant(n, n, -HUGE_VAL);
-  for (Index t = 0; t < n; ++t)
-    for (Index s = 0; s <= t; ++s)
-      biased(t, s) = S(t, s) + double(t - s) * std::log(alpha);
-  const Matrix<double> truth = average(softmax(biased), V);
-  const Matrix<double> size = average(softmax(biased), V.cwiseAbs());
-  verify((O - truth).cwiseAbs().cwiseQuotient(size).maxCoeff(),
-         gamma(8 * n + 40, 0x1p-53));
 }
 BOOST_AUTO_TEST_CASE(answer_kaczmarz) {
   const Matrix<double> Psi = gaussian<double>(4, 9, 1);
