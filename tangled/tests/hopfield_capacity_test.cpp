@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(sphere_odds) {
     const Index d = 8, M = 30, memories = 400;
     Vector<double> odds(memories);
     for (Index m = 0; m < memories; ++m) {
-      Matrix<double> K = gaussian<double>(M, d, std::uint64_t(m + 1));
+      Matrix<double> K = gaussian<double>(M, d, std::uint64_t(m + 1), "K");
       K.rowwise().normalize();
       K *= std::sqrt(8.0);
       odds(m) = 1 / attn::gibbs(K.topRows(1) * K.transpose(), 1 / beta)(0) -
@@ -349,8 +349,8 @@ BOOST_AUTO_TEST_CASE(errata_energy_without_beta) {
   }
 }
 BOOST_AUTO_TEST_CASE(errata_transposed_patterns) {
-  const Matrix<double> K = gaussian<double>(4, 4, 1);
-  const Matrix<double> x = gaussian<double>(1, 4, 2);
+  const Matrix<double> K = gaussian<double>(4, 4, 1, "K");
+  const Matrix<double> x = gaussian<double>(1, 4, 1, "x");
   const double ours = hopfield_energy(x, K, 1.0)(0);
   const double printed = hopfield_energy(x, K.transpose(), 1.0)(0);
   fact("off", std::abs(printed - ours));
@@ -400,10 +400,10 @@ BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
 
 // check edges of the memory
 BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
-  const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1);
+  const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1, "x");
   verify(hopfield_update(x, none, 1.0).norm(), 0);
   BOOST_TEST(hopfield_energy(x, none, 1.0)(1) == HUGE_VAL);
-  const Matrix<double> one = gaussian<double>(1, 3, 2);
+  const Matrix<double> one = gaussian<double>(1, 3, 1, "one");
   for (const double beta : {1e-3, 1.0, 1e6})
     verify((hopfield_update(x, one, beta).rowwise() - one.row(0)).norm(), 0);
   BOOST_TEST((basin(one, 0, 1.0).kept() && !Basin{1, 1, 1, 1}.kept()));

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(basins_are_kept) {
 
     // draw two cues on the surface of the ball
     const auto surface = [&](std::uint64_t more) {
-      const RowVector<double> v = gaussian<double>(1, d, seed + more);
+      const RowVector<double> v = gaussian<double>(1, d, seed + more, "v");
       return Matrix<double>(K.row(0) + b.radius * v / v.norm());
     };
     const Matrix<double> x = surface(500), y = surface(900);
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(certificate_by_hand) {
   }
 }
 BOOST_AUTO_TEST_CASE(reach_of_a_memory) {
-  const Matrix<double> K = gaussian<double>(8, 32, 3);
+  const Matrix<double> K = gaussian<double>(8, 32, 1, "K");
   const Basin b = basin(K, 0, 1.0);
   fact("norm", K.row(0).norm());
   fact("radius", b.radius);
@@ -400,7 +400,7 @@ double next_projection(double m, double M, double d) {
 }
 BOOST_AUTO_TEST_CASE(answer_two_steps) {
   const Index d = 64, M = 300;
-  Matrix<double> K = gaussian<double>(M, d, 5);
+  Matrix<double> K = gaussian<double>(M, d, 1, "K");
   K.topRows(16).rowwise().normalize();
   K.topRows(16) *= 8;
   Matrix<double> X = K.topRows(16);

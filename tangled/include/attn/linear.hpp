@@ -21,7 +21,8 @@ Matrix<ScalarOf<D>> append_ones(const Expr<D>& V) {
   W.col(V.cols()).setOnes();
   return W;
 }
-/// Rows divided by their last entry, which is dropped; 0/0 is 0 here.
+/// Rows divided by their last entry, which is dropped; zero where that
+/// is zero.  Shape: n x (d + 1) -> n x d, d >= 0.
 template <class D>
 Matrix<ScalarOf<D>> normalise(const Expr<D>& N) {
   using S = ScalarOf<D>;
@@ -243,7 +244,7 @@ template <class S>
 Matrix<S> orthogonal_directions(Index m, Index d, std::uint64_t seed) {
   using std::sqrt;
   require(m >= 0 && d >= 0, "orthogonal_directions: ", m, "x", d);
-  Matrix<S> W = gaussian<S>(m, d, seed);
+  Matrix<S> W = gaussian<S>(m, d, seed, "directions");
   for (Index r = 0; r < m; ++r) {
     const S length = sqrt(S(W.row(r).squaredNorm()));
 
@@ -327,7 +328,8 @@ struct Recurrent {
   Matrix<S> O, M;
 };
 /// Recurrent attention, token by token (eq. recurrence): Phi and Psi are
-/// n x m, V is n x d_v; starts from M (m x d_v), or zero.  Throws on shapes.
+/// n x m, V is n x d_v; begins with the state `start` (m x d_v), or zero.
+/// Throws std::invalid_argument on shapes.
 template <class D>
 Recurrent<ScalarOf<D>> recurrence(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
@@ -455,8 +457,8 @@ Recurrent<ScalarOf<D>> chunked(
       });
   return {O, M};
 }
-/// Causal linear attention: the additive rule, normalised; 0/0 is 0 here.
-/// Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
+/// Causal linear attention: the additive rule, normalised; zero where the
+/// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
 template <class D>
 Matrix<ScalarOf<D>> causal_linear_attention(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
