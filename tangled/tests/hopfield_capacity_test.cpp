@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(eight_outvote_one) {
 /// How often noise as in the proof of thm. binary turns over a neuron,
 /// with exponents times `power`.
 double noise_wins(Index d, Index M, double power, int draws) {
-  std::mt19937_64 bits{static_cast<std::uint64_t>(d)};
+  auto bits = detail::stream(std::uint64_t(d), "noise");
   const std::uint64_t mask = (std::uint64_t(1) << (d - 1)) - 1;
   int wrong = 0;
   for (int k = 0; k < draws; ++k) {
