@@ -204,6 +204,7 @@ BOOST_AUTO_TEST_CASE(quality_by_entropy) {
   verify(unit.entropy, many.entropy);
   leads(hot.error, hot.mean);
   fact("warm_wins", wins(warm.error, warm.mean));
+  fact("scatter", scatter(unit.error), 2);
   verify(double(wins(warm.error, warm.mean)), 11);
   for (const Noted& row : {few, unit, many, cold})
     leads(row.mean, row.error);

@@ -114,13 +114,24 @@ BOOST_AUTO_TEST_CASE(mean_odds) {
   for (const double d : {16.0, 36.0, 64.0, 100.0})
     for (const double lambda : {0.5, 1.0, 1.2}) {
       const double beta = lambda / std::sqrt(d), M = 200, rows = 400;
-      double mean = 0;
-      for (std::uint64_t seed = 1; seed <= 400; ++seed)
-        mean += draw_odds(M, d, beta, seed + 1000 * std::uint64_t(d)) / rows;
+      Vector<double> odds(400);
+      for (Index k = 0; k < 400; ++k)
+        odds(k) = draw_odds(M, d, beta, std::uint64_t(k) +
+                                            1000 * std::uint64_t(d));
       const double e = std::exp(-beta * d + lambda * lambda / 2);
       const double variance =
-          (M - 1) * e * e * std::expm1(lambda * lambda) / rows;
-      verify(std::abs(mean - (M - 1) * e), 4 * std::sqrt(variance));
+          (M - 1) * e * e * std::expm1(lambda * lambda);
+      verify(std::abs(odds.mean() - (M - 1) * e),
+             4 * std::sqrt(variance / rows));
+
+      // hold the spread of the odds to their variance
+      const double spread =
+          (odds.array() - odds.mean()).square().sum() / (rows - 1);
+      const double l = std::exp(lambda * lambda);
+      const double excess = (l * l * l * l + 2 * l * l * l + 3 * l * l - 6) /
+                            (M - 1);
+      verify(std::abs(spread / variance - 1),
+             4 * std::sqrt((2 + excess) / rows));
     }
 }
 BOOST_AUTO_TEST_CASE(odds_concentrate) {

@@ -71,6 +71,11 @@ std::vector<double> over(const std::vector<Layer>& all, F f) {
   for (const Layer& layer : all) x.push_back(f(layer));
   return x;
 }
+/// Distance of the quartiles, in units of the median.
+inline double scatter(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return (x[3 * x.size() / 4] - x[x.size() / 4]) / x[x.size() / 2];
+}
 /// In how many layers the error a is less than b.
 inline Index wins(const std::vector<double>& a,
                   const std::vector<double>& b) {

@@ -101,8 +101,8 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
   require(dO.rows() == Phi.rows() && dO.cols() == V.cols(),
           "linear_attention_vjp: dO is ", shape(dO), " for ",
           Phi.rows(), " queries and V ", shape(V));
-  const Matrix<S> phi = Phi, psi = Psi, W = append_ones(V);
-  const Matrix<S> M = memorise(psi, V);
+  const Rows<S> phi(Phi);
+  const Matrix<S> W = append_ones(V), M = memorise(Psi, V);
   const Matrix<S> dN = normalise_vjp<S>(times(phi, M), dO);
 
   // gather the cotangent of the memory
@@ -110,7 +110,7 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
       view<up, up>(phi), view<dn, dn>(dN)).mat();
   const Matrix<S> dW =
       eq<R"(\bar V_{jc} = \Psi_{jr} \bar M^r{}_c)">(  // eq:linear-dv
-          view<dn, dn>(psi), view<up, dn>(dM)).mat();
+          view<dn, dn>(Psi), view<up, dn>(dM)).mat();
 
   // send the cotangent back through the memory
   return {eq<R"(\bar \Phi_{ir} = M_r{}^c \bar N_{ic})">(  // eq:dphi
