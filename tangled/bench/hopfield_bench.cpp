@@ -10,7 +10,7 @@ using namespace attn;
 static const Matrix<float>& memory(Index M, Index d) {
   static std::map<std::pair<Index, Index>, Matrix<float>> made;
   auto& K = made[{M, d}];
-  if (K.size() == 0) K = gaussian<float>(M, d, 1);
+  if (K.size() == 0) K = gaussian<float>(M, d, 1, "K");
   return K;
 }
 static void probe(benchmark::State& state, double most, float T) {

@@ -6,9 +6,9 @@ using namespace attn;
 
 int main() {
   const Index n = 300;
-  const Matrix<double> K = (uniform<double>(n, 1, 3).array() + 1) / 2;
+  const Matrix<double> K = (uniform<double>(n, 1, 1, "K").array() + 1) / 2;
   const auto m = [](double x) { return 8 * std::pow(x - 0.5, 3); };
-  Matrix<double> V = 0.15 * gaussian<double>(n, 1, 4);
+  Matrix<double> V = 0.15 * gaussian<double>(n, 1, 1, "V");
   for (Index j = 0; j < n; ++j) V(j) += m(K(j));
   std::cout << "k,v,x,truth,mean,line\n";
   for (Index i = 0; i < n; ++i) {

@@ -5,9 +5,14 @@ using namespace attn;
 
 int main() {
   std::cout << "m,p4,p16,p64,w4,w16\n";
-  const Layer a(256, 4), b(256, 16), c(256, 64);
-  for (Index m = 8; m <= 4096; m *= 2)
-    std::cout << m << ',' << a.positive(m) << ',' << b.positive(m) << ','
-              << c.positive(m) << ',' << a.waves(m) << ',' << b.waves(m)
-              << '\n';
+  const auto a = layers(256, 4, 1, 7), b = layers(256, 16, 1, 7),
+             c = layers(256, 64, 1, 7);
+  for (Index m = 8; m <= 4096; m *= 2) {
+    const auto positive = [m](const Layer& x) { return x.positive(m); };
+    const auto waves = [m](const Layer& x) { return x.waves(m); };
+    std::cout << m << ',' << median(over(a, positive)) << ','
+              << median(over(b, positive)) << ','
+              << median(over(c, positive)) << ',' << median(over(a, waves))
+              << ',' << median(over(b, waves)) << '\n';
+  }
 }

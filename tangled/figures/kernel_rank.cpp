@@ -5,8 +5,8 @@ using namespace attn;
 
 int main() {
   const Index n = 128;
-  const Matrix<double> Q = gaussian<double>(n, 16, 1);
-  const Matrix<double> K = gaussian<double>(n, 16, 2);
+  const Matrix<double> Q = gaussian<double>(n, 16, 1, "Q");
+  const Matrix<double> K = gaussian<double>(n, 16, 1, "K");
   const Matrix<double> S = scores(Q, K), A = softmax(S);
   const Matrix<double> I = Matrix<double>::Identity(n, n);
 
@@ -25,7 +25,7 @@ int main() {
     const auto least = eckart_young<double>(sigma.col(2), r);
     std::cout << ',' << least.frobenius / A.norm() << ','
               << error(nystroem_attention(Q, K, I, r)) << ','
-              << error(performer(Q, K, I, gaussian<double>(r, 16, 7)))
+              << error(performer(Q, K, I, gaussian<double>(r, 16, 1, "W")))
               << '\n';
   }
 }

@@ -30,9 +30,9 @@ double fastest(const F& f) {
 int main() {
   std::cout << "n,exact,linear,causal,token\n";
   for (Index n = 16; n <= 4096; n *= 2) {
-    const Matrix<float> Q = gaussian<float>(n, 64, 1);
-    const Matrix<float> K = gaussian<float>(n, 64, 2);
-    const Matrix<float> V = gaussian<float>(n, 64, 3);
+    const Matrix<float> Q = gaussian<float>(n, 64, 1, "Q");
+    const Matrix<float> K = gaussian<float>(n, 64, 1, "K");
+    const Matrix<float> V = gaussian<float>(n, 64, 1, "V");
 
     // time four ways at one length
     const auto F = [&] { return elu_features(Q); };

@@ -6,7 +6,7 @@ using namespace attn;
 int main() {
   const Index m = 4000;
   const double a = 1.2;
-  const Matrix<double> W = gaussian<double>(m, 2, 1);
+  const Matrix<double> W = gaussian<double>(m, 2, 1, "W");
   std::cout << "angle,positive,waves,positive_sample,waves_sample\n";
   for (int k = 0; k <= 36; ++k) {
     const double t = M_PI * k / 36;

@@ -65,11 +65,11 @@ BOOST_AUTO_TEST_CASE(random_features_in_mean) {
   const Index d = 4, sets = 20000;
   double orthogonal = 0, independent = 0;
   for (std::uint64_t pair = 1; pair <= 4; ++pair) {
-    const Matrix<double> X = 0.4 * gaussian<double>(2, d, pair);
+    const Matrix<double> X = 0.4 * gaussian<double>(2, d, pair, "X");
     const double k = std::exp(X.row(0).dot(X.row(1)));
     const double s = (X.row(0) + X.row(1)).squaredNorm();
     const double t = (X.row(0) - X.row(1)).squaredNorm();
-    const Matrix<double> W = gaussian<double>(sets * d, d, pair + 10);
+    const Matrix<double> W = gaussian<double>(sets * d, d, pair, "W");
     const Matrix<double> U =
         orthogonal_directions<double>(sets * d, d, pair + 20);
 
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
   for (const Index d : {1, 3, 8}) {
     const Index m = 3 * d + 1;
     const Matrix<double> W = orthogonal_directions<double>(m, d, 5);
-    const Matrix<double> G = gaussian<double>(m, d, 5);
+    const Matrix<double> G = gaussian<double>(m, d, 5, "directions");
     for (Index r = 0; r < m; ++r) {
       verify(std::abs(W.row(r).norm() / G.row(r).norm() - 1), 0x1p-50);
       for (Index s = r - r % d; s < r; ++s)
@@ -123,45 +123,68 @@ BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
 
 // check the quality of features
 BOOST_AUTO_TEST_CASE(quality) {
+  Index orthogonal_wins = 0;
   for (const Index d : {4, 16, 64}) {
-    const Layer layer(256, d);
-    const std::string of = "_" + std::to_string(d);
-    std::vector<double> positive;
-    for (const Index m : {64, 256, 1024}) {
-      positive.push_back(layer.positive(m));
-      fact("positive" + of + "_" + std::to_string(m), positive.back(), 2);
+    const auto all = layers(256, d);
+    std::map<std::string, std::vector<double>> error;
+    for (const Index m : {64, 256, 1024})
+      error["positive_" + std::to_string(m)] =
+          over(all, [m](const Layer& x) { return x.positive(m); });
+    error["orthogonal_256"] =
+        over(all, [](const Layer& x) { return x.orthogonal(256); });
+    error["waves_256"] =
+        over(all, [](const Layer& x) { return x.waves(256); });
+    error["landmarks_64"] =
+        over(all, [](const Layer& x) { return x.landmarks(64); });
+    error["elu"] = over(all, [](const Layer& x) { return x.elu(); });
+    error["mean"] = over(all, [](const Layer& x) { return x.mean(); });
+
+    // print a column of the table
+    for (const auto& [name, x] : error) {
+      const std::size_t cut = std::min(name.find('_'), name.size());
+      fact(name.substr(0, cut) + "_" + std::to_string(d) + name.substr(cut),
+           median(x), 2);
     }
-    const double orthogonal = layer.orthogonal(256);
-    const double waves = layer.waves(256), mean = layer.mean();
-    const double elu = relative(linear_attention(
-        elu_features(layer.Q), elu_features(layer.K), layer.V), layer.O);
-    const double landmarks = layer.landmarks(64);
-    fact("orthogonal" + of + "_256", orthogonal, 2);
-    fact("waves" + of + "_256", waves, 2);
-    fact("elu" + of, elu, 2);
-    fact("landmarks" + of + "_64", landmarks, 2);
-    fact("mean" + of, mean, 2);
 
     // hold a column to what is said of it
-    verify(positive[1], orthogonal);
-    if (d == 4) verify(waves, positive[2]);
-    else verify(1, waves), verify(mean, positive[2]);
-    if (d < 64) verify(landmarks, std::min({positive[2], waves, elu, mean}));
-    else verify(mean, landmarks), verify(elu, mean);
+    const auto leads = [&](const char* a, const char* b) {
+      verify(12, double(wins(error[a], error[b])));
+    };
+    leads("elu", "mean");
+    const Index won = wins(error["orthogonal_256"], error["positive_256"]);
+    orthogonal_wins += won;
+    verify(std::abs(double(won) - 7.5), 4);
+    for (const auto& [name, x] : error)
+      if (name.starts_with("positive") && d > 4) leads("mean", name.c_str());
+    if (d > 4) verify(1, *std::ranges::min_element(error["waves_256"]));
+    for (const auto& [name, x] : error)
+      if (d < 64 && name != "landmarks_64") leads("landmarks_64", name.c_str());
+    if (d == 64) leads("mean", "landmarks_64");
+    if (d == 4) {
+      verify(median(error["waves_256"]), median(error["positive_256"]));
+      fact("waves_lost", wins(error["positive_256"], error["waves_256"]));
+    }
   }
+  fact("orthogonal_wins", orthogonal_wins);
 }
 struct Noted {
-  double error, entropy, mean;
+  std::vector<double> error, landmarks, mean;
+  double entropy;
 };
 Noted note_quality(const std::string& name, Index n, double T) {
-  const Layer layer(n, 16, T);
-  const Vector<double> H = gibbs_entropy(scores(layer.Q, layer.K));
-  const Noted noted{layer.positive(256), H.mean() / std::log(double(n)),
-                    layer.mean()};
+  const auto all = layers(n, 16, T);
+  const auto x = over(all, [n](const Layer& layer) {
+    return gibbs_entropy(scores(layer.Q, layer.K)).mean() /
+           std::log(double(n));
+  });
+  const Noted noted{
+      over(all, [](const Layer& layer) { return layer.positive(256); }),
+      over(all, [](const Layer& layer) { return layer.landmarks(32); }),
+      over(all, [](const Layer& layer) { return layer.mean(); }), median(x)};
   fact(name + "_entropy", noted.entropy, 2);
-  fact(name + "_positive", noted.error, 2);
-  fact(name + "_landmarks", layer.landmarks(32), 2);
-  fact(name + "_mean", noted.mean, 2);
+  fact(name + "_positive", median(noted.error), 2);
+  fact(name + "_landmarks", median(noted.landmarks), 2);
+  fact(name + "_mean", median(noted.mean), 2);
   return noted;
 }
 BOOST_AUTO_TEST_CASE(quality_by_entropy) {
@@ -171,16 +194,26 @@ BOOST_AUTO_TEST_CASE(quality_by_entropy) {
   const Noted hot = note_quality("T4", 256, 4);
   const Noted warm = note_quality("T2", 256, 2);
   const Noted cold = note_quality("cold", 256, 0.5);
-  verify(hot.error, warm.error);
-  verify(warm.error, unit.error);
-  verify(unit.error, cold.error);
-  verify(few.error, unit.error);
-  verify(unit.error, many.error);
+  const auto leads = [](const auto& a, const auto& b) {
+    verify(12, double(wins(a, b)));
+  };
+  leads(hot.error, warm.error);
+  leads(warm.error, unit.error);
+  leads(few.error, many.error);
   verify(few.entropy, unit.entropy);
   verify(unit.entropy, many.entropy);
-  verify(hot.error, hot.mean);
-  for (const Noted& row : {few, unit, many, warm, cold})
-    verify(row.mean, row.error);
+  leads(hot.error, hot.mean);
+  fact("warm_wins", wins(warm.error, warm.mean));
+  fact("scatter", scatter(unit.error), 2);
+  verify(double(wins(warm.error, warm.mean)), 11);
+  for (const Noted& row : {few, unit, many, cold})
+    leads(row.mean, row.error);
+
+  // compare landmarks with exponentials
+  for (const Noted& row : {few, hot, warm}) leads(row.landmarks, row.error);
+  leads(few.landmarks, many.landmarks);
+  for (const Noted& row : {many, cold})
+    verify(double(wins(row.landmarks, row.error)), 11);
 }
 BOOST_AUTO_TEST_CASE(errors_fall_like_the_root_of_m) {
   const Layer layer(64, 4, 8);
@@ -188,10 +221,12 @@ BOOST_AUTO_TEST_CASE(errors_fall_like_the_root_of_m) {
   const Index m[2] = {128, 1024};
   for (const int k : {0, 1}) {
     Vector<double> square(60);
-    for (Index draw = 0; draw < 60; ++draw)
-      square(draw) = std::pow(relative(
-          performer(layer.Q, layer.K, layer.V, gaussian<double>(
-              m[k], 4, std::uint64_t(100 + 60 * k + draw))), layer.O), 2);
+    for (Index draw = 0; draw < 60; ++draw) {
+      const Matrix<double> W = gaussian<double>(
+          m[k], 4, std::uint64_t(draw), k == 0 ? "few" : "many");
+      square(draw) = std::pow(
+          relative(performer(layer.Q, layer.K, layer.V, W), layer.O), 2);
+    }
     const double mean = square.mean();
     error += (square.array() / mean - 1).square().mean() / 60;
     logs[k] = std::log(mean);
@@ -220,7 +255,7 @@ BOOST_AUTO_TEST_CASE(the_three_feature_maps) {
     refute(off, 0.3);
   }
   const Layer x(64, 16);
-  const Matrix<double> W = gaussian<double>(64, 16, 9);
+  const Matrix<double> W = gaussian<double>(64, 16, 1, "W");
   const Matrix<double> F = trigonometric_features(kernel_coordinates(x.Q), W);
   const Matrix<double> P = trigonometric_features(kernel_coordinates(x.K), W);
 
@@ -267,7 +302,7 @@ BOOST_AUTO_TEST_CASE(printed_random_features) {
   const Layer x(64, 16);
   const Matrix<double> q = kernel_coordinates(x.Q);
   const Matrix<double> k = kernel_coordinates(x.K);
-  const Matrix<double> W = gaussian<double>(64, 16, 9);
+  const Matrix<double> W = gaussian<double>(64, 16, 1, "W");
   const Matrix<double> kernel = scores(x.Q, x.K).array().exp();
   const auto middle = [&](const Matrix<double>& estimate) {
     const Matrix<double> ratio = estimate.cwiseQuotient(kernel);
@@ -328,6 +363,25 @@ BOOST_AUTO_TEST_CASE(answer_identity) {
     verify(least.frobenius, (performer(K, K, I, W) - I).norm());
   }
 }
+BOOST_AUTO_TEST_CASE(answer_retention) {
+  const Index n = 9;
+  const double alpha = 0.8;
+  const Matrix<double> S = gaussian<double>(n, n, 1, "S");
+  const Matrix<double> V = gaussian<double>(n, 2, 1, "V");
+  const Matrix<double> Phi = S.array().exp();
+  const Matrix<double> Psi = Matrix<double>::Identity(n, n);
+  const auto rule = decaying<double>(Vector<double>::Constant(n, alpha));
+  const Matrix<double> O =
+      normalise(chunked(Phi, Psi, append_ones(V), rule, 4).O);
+  Matrix<double> biased = Matrix<double>::Constant(n, n, -HUGE_VAL);
+  for (Index t = 0; t < n; ++t)
+    for (Index s = 0; s <= t; ++s)
+      biased(t, s) = S(t, s) + double(t - s) * std::log(alpha);
+  const Matrix<double> truth = average(softmax(biased), V);
+  const Matrix<double> size = average(softmax(biased), V.cwiseAbs());
+  verify((O - truth).cwiseAbs().cwiseQuotient(size).maxCoeff(),
+         gamma(8 * n + 40, 0x1p-53));
+}
 Matrix<double> taylor_features(const Matrix<double>& X) {
   const Index d = X.cols();
   Matrix<double> F(X.rows(), (d + 1) * (d + 2) / 2);
@@ -343,8 +397,8 @@ Matrix<double> taylor_features(const Matrix<double>& X) {
   return F;
 }
 BOOST_AUTO_TEST_CASE(answer_taylor) {
-  const Matrix<double> X = 0.8 * gaussian<double>(9, 4, 1);
-  const Matrix<double> Y = 0.8 * gaussian<double>(7, 4, 2);
+  const Matrix<double> X = 0.8 * gaussian<double>(9, 4, 1, "X");
+  const Matrix<double> Y = 0.8 * gaussian<double>(7, 4, 1, "Y");
   const Matrix<double> S = X * Y.transpose();
   const Matrix<double> T =
       taylor_features(X) * taylor_features(Y).transpose();
@@ -364,7 +418,7 @@ BOOST_AUTO_TEST_CASE(answer_antithetic) {
   const Matrix<double> X{{0.3, -0.2}, {0.1, 0.4}};
   const double k = std::exp(X.row(0).dot(X.row(1)));
   const double t = (X.row(0) + X.row(1)).squaredNorm();
-  const Matrix<double> W = gaussian<double>(sets, 2, 4);
+  const Matrix<double> W = gaussian<double>(sets, 2, 1, "W");
   const Matrix<double> plus = positive_features(X, W);
   const Matrix<double> minus = positive_features(X, -W);
   const RowVector<double> pair = double(sets) / (2 * k) *
@@ -392,28 +446,9 @@ BOOST_AUTO_TEST_CASE(answer_crossing) {
            std::log(2.0) + gamma(2000, 0x1p-53));
   }
 }
-BOOST_AUTO_TEST_CASE(answer_retention) {
-  const Index n = 9;
-  const double alpha = 0.8;
-  const Matrix<double> S = gaussian<double>(n, n, 1);
-  const Matrix<double> V = gaussian<double>(n, 2, 2);
-  const Matrix<double> Phi = S.array().exp();
-  const Matrix<double> Psi = Matrix<double>::Identity(n, n);
-  const auto rule = decaying<double>(Vector<double>::Constant(n, alpha));
-  const Matrix<double> O =
-      normalise(chunked(Phi, Psi, append_ones(V), rule, 4).O);
-  Matrix<double> biased = Matrix<double>::Constant(n, n, -HUGE_VAL);
-  for (Index t = 0; t < n; ++t)
-    for (Index s = 0; s <= t; ++s)
-      biased(t, s) = S(t, s) + double(t - s) * std::log(alpha);
-  const Matrix<double> truth = average(softmax(biased), V);
-  const Matrix<double> size = average(softmax(biased), V.cwiseAbs());
-  verify((O - truth).cwiseAbs().cwiseQuotient(size).maxCoeff(),
-         gamma(8 * n + 40, 0x1p-53));
-}
 BOOST_AUTO_TEST_CASE(answer_kaczmarz) {
-  const Matrix<double> Psi = gaussian<double>(4, 9, 1);
-  const Matrix<double> V = gaussian<double>(4, 2, 2);
+  const Matrix<double> Psi = gaussian<double>(4, 9, 1, "Psi");
+  const Matrix<double> V = gaussian<double>(4, 2, 1, "V");
   const Matrix<double> gram = Psi * Psi.transpose();
   const Matrix<double> I = Matrix<double>::Identity(4, 4);
   const Matrix<double> solved =

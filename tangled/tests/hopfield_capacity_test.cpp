@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(eight_outvote_one) {
 /// How often noise as in the proof of thm. binary turns over a neuron,
 /// with exponents times `power`.
 double noise_wins(Index d, Index M, double power, int draws) {
-  std::mt19937_64 bits{static_cast<std::uint64_t>(d)};
+  auto bits = detail::stream(std::uint64_t(d), "noise");
   const std::uint64_t mask = (std::uint64_t(1) << (d - 1)) - 1;
   int wrong = 0;
   for (int k = 0; k < draws; ++k) {
@@ -114,13 +114,24 @@ BOOST_AUTO_TEST_CASE(mean_odds) {
   for (const double d : {16.0, 36.0, 64.0, 100.0})
     for (const double lambda : {0.5, 1.0, 1.2}) {
       const double beta = lambda / std::sqrt(d), M = 200, rows = 400;
-      double mean = 0;
-      for (std::uint64_t seed = 1; seed <= 400; ++seed)
-        mean += draw_odds(M, d, beta, seed + 1000 * std::uint64_t(d)) / rows;
+      Vector<double> odds(400);
+      for (Index k = 0; k < 400; ++k)
+        odds(k) = draw_odds(M, d, beta, std::uint64_t(k) +
+                                            1000 * std::uint64_t(d));
       const double e = std::exp(-beta * d + lambda * lambda / 2);
       const double variance =
-          (M - 1) * e * e * std::expm1(lambda * lambda) / rows;
-      verify(std::abs(mean - (M - 1) * e), 4 * std::sqrt(variance));
+          (M - 1) * e * e * std::expm1(lambda * lambda);
+      verify(std::abs(odds.mean() - (M - 1) * e),
+             4 * std::sqrt(variance / rows));
+
+      // hold the spread of the odds to their variance
+      const double spread =
+          (odds.array() - odds.mean()).square().sum() / (rows - 1);
+      const double l = std::exp(lambda * lambda);
+      const double excess = (l * l * l * l + 2 * l * l * l + 3 * l * l - 6) /
+                            (M - 1);
+      verify(std::abs(spread / variance - 1),
+             4 * std::sqrt((2 + excess) / rows));
     }
 }
 BOOST_AUTO_TEST_CASE(odds_concentrate) {
@@ -266,7 +277,7 @@ BOOST_AUTO_TEST_CASE(sphere_odds) {
     const Index d = 8, M = 30, memories = 400;
     Vector<double> odds(memories);
     for (Index m = 0; m < memories; ++m) {
-      Matrix<double> K = gaussian<double>(M, d, std::uint64_t(m + 1));
+      Matrix<double> K = gaussian<double>(M, d, std::uint64_t(m + 1), "K");
       K.rowwise().normalize();
       K *= std::sqrt(8.0);
       odds(m) = 1 / attn::gibbs(K.topRows(1) * K.transpose(), 1 / beta)(0) -
@@ -349,8 +360,8 @@ BOOST_AUTO_TEST_CASE(errata_energy_without_beta) {
   }
 }
 BOOST_AUTO_TEST_CASE(errata_transposed_patterns) {
-  const Matrix<double> K = gaussian<double>(4, 4, 1);
-  const Matrix<double> x = gaussian<double>(1, 4, 2);
+  const Matrix<double> K = gaussian<double>(4, 4, 1, "K");
+  const Matrix<double> x = gaussian<double>(1, 4, 1, "x");
   const double ours = hopfield_energy(x, K, 1.0)(0);
   const double printed = hopfield_energy(x, K.transpose(), 1.0)(0);
   fact("off", std::abs(printed - ours));
@@ -400,10 +411,10 @@ BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
 
 // check edges of the memory
 BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
-  const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1);
+  const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1, "x");
   verify(hopfield_update(x, none, 1.0).norm(), 0);
   BOOST_TEST(hopfield_energy(x, none, 1.0)(1) == HUGE_VAL);
-  const Matrix<double> one = gaussian<double>(1, 3, 2);
+  const Matrix<double> one = gaussian<double>(1, 3, 1, "one");
   for (const double beta : {1e-3, 1.0, 1e6})
     verify((hopfield_update(x, one, beta).rowwise() - one.row(0)).norm(), 0);
   BOOST_TEST((basin(one, 0, 1.0).kept() && !Basin{1, 1, 1, 1}.kept()));

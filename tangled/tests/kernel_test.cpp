@@ -39,9 +39,9 @@ void same_as_attention(const Matrix<quad>& Q, const Matrix<quad>& K,
 BOOST_AUTO_TEST_CASE(attention_is_weighted_regression) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const Index d = Index(1 + seed % 5), n = Index(seed);
-    const Matrix<quad> Q = gaussian<quad>(3, d, seed);
-    const Matrix<quad> K = gaussian<quad>(n, d, seed + 40);
-    const Matrix<quad> W = gaussian<quad>(d + 2, d, seed + 80);
+    const Matrix<quad> Q = gaussian<quad>(3, d, seed, "Q");
+    const Matrix<quad> K = gaussian<quad>(n, d, seed, "K");
+    const Matrix<quad> W = gaussian<quad>(d + 2, d, seed, "W");
     same_as_attention(Q, K, Metric<quad>::scaled(d));
     const Vector<quad> w = W.row(0).cwiseAbs().transpose();
     same_as_attention(Q, K, Metric<quad>::diagonal(w));
@@ -50,8 +50,8 @@ BOOST_AUTO_TEST_CASE(attention_is_weighted_regression) {
 }
 BOOST_AUTO_TEST_CASE(equal_norms_and_only_those) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Matrix<quad> Q = gaussian<quad>(2, 6, seed);
-    Matrix<quad> K = gaussian<quad>(7, 6, seed + 40);
+    const Matrix<quad> Q = gaussian<quad>(2, 6, seed, "Q");
+    Matrix<quad> K = gaussian<quad>(7, 6, seed, "K");
     const auto g = Metric<quad>::scaled(6);
     const Matrix<quad> A = softmax(scores(Q, K, g));
     const Matrix<quad> G = softmax(gaussian_scores(Q, K, g));
@@ -74,9 +74,9 @@ BOOST_AUTO_TEST_CASE(distances_within_bound) {
     const Index d = Index(1 + seed % 17);
     const double far = seed % 3 == 0 ? 1e6 : 0;
     const Matrix<double> Q =
-        gaussian<double>(4, d, seed).array() + far;
+        gaussian<double>(4, d, seed, "Q").array() + far;
     const Matrix<double> K =
-        gaussian<double>(5, d, seed + 90).array() + far;
+        gaussian<double>(5, d, seed, "K").array() + far;
     const auto g = Metric<double>::scaled(d);
     const quad c = quad(g.lower(Matrix<double>::Identity(d, d))(0, 0));
     const Matrix<quad> G = gaussian_scores(
@@ -99,9 +99,9 @@ BOOST_AUTO_TEST_CASE(expanded_distances_cancel) {
 BOOST_AUTO_TEST_CASE(regression_within_bound) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 5), n = Index(1 + seed % 19);
-    const Matrix<double> Q = 3 * gaussian<double>(3, d, seed);
-    const Matrix<double> K = 3 * gaussian<double>(n, d, seed + 90);
-    const Matrix<double> V = gaussian<double>(n, 2, seed + 180);
+    const Matrix<double> Q = 3 * gaussian<double>(3, d, seed, "Q");
+    const Matrix<double> K = 3 * gaussian<double>(n, d, seed, "K");
+    const Matrix<double> V = gaussian<double>(n, 2, seed, "V");
     const double h = 0.25 * double(1 + seed % 4), u = 0x1p-53;
     const auto ours = nadaraya_watson(Q, K, V, h);
     const auto g = Metric<quad>::scaled(d, quad(1 / (h * h)));
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(regression_within_bound) {
 BOOST_AUTO_TEST_CASE(gram_is_positive) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index n = Index(2 + seed % 8), d = Index(1 + seed % 3);
-    const Matrix<quad> K = quad(2) * gaussian<quad>(n, d, seed);
+    const Matrix<quad> K = quad(2) * gaussian<quad>(n, d, seed, "K");
     const Matrix<quad> E = scores(K, K).array().exp();
     const Matrix<quad> L = cholesky(E);
     const double size = to_double(E.cwiseAbs().maxCoeff());

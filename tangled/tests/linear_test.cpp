@@ -51,10 +51,10 @@ BOOST_AUTO_TEST_SUITE(kernel)
 // check the local fit
 BOOST_AUTO_TEST_CASE(local_constant) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Matrix<Fp> V = gaussian<Fp>(5, 3, seed);
-    Matrix<Fp> A = gaussian<Fp>(1, 5, seed + 50);
+    const Matrix<Fp> V = gaussian<Fp>(5, 3, seed, "V");
+    Matrix<Fp> A = gaussian<Fp>(1, 5, seed, "A");
     A /= A.sum();
-    const Matrix<Fp> a = gaussian<Fp>(1, 3, seed + 90), o = times(A, V);
+    const Matrix<Fp> a = gaussian<Fp>(1, 3, seed, "a"), o = times(A, V);
     const auto loss = [&](const Matrix<Fp>& x) {
       Fp sum(0);
       for (Index j = 0; j < 5; ++j)
@@ -83,13 +83,43 @@ Matrix<quad> literal_sums(const Matrix<double>& Phi,
   return N;
 }
 
+// hold elu to its units
+/// elu_features to 2 + slope |x| units in the last place.
+template <class T>
+void check_elu(double slope) {
+  const T lowest = std::log(std::numeric_limits<T>::min());
+  Matrix<T> x = lowest * uniform<T>(1, 40000, 1, "x").cwiseAbs();
+  x.leftCols(20000) /= 40;
+  const Matrix<T> y = elu_features(x);
+  for (Index i = 0; i < x.size(); ++i) {
+    const long double truth = std::exp((long double)x(i));
+    const long double unit = std::ldexp(
+        1.0L, std::ilogb(truth) + 1 - std::numeric_limits<T>::digits);
+    verify(double(std::abs(y(i) - truth) / unit),
+           2 + slope * std::abs(double(x(i))));
+  }
+
+  // check elu where it is zero, and of NaN
+  for (const T far : {std::nextafter(lowest, 2 * lowest), 2 * lowest,
+                      -std::numeric_limits<T>::infinity()}) {
+    x.setConstant(far);
+    verify(largest(elu_features(x)), 0);
+  }
+  for (Index i = 0; i < 40; ++i) {
+    x.setConstant(T(-1));
+    x(i) = std::numeric_limits<T>::quiet_NaN();
+    const Matrix<T> taint = elu_features(x);
+    BOOST_TEST((std::isnan(taint(i)) && !std::isnan(taint(39 - i))));
+  }
+}
+
 // check linear attention
 BOOST_AUTO_TEST_CASE(reassociation) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index m = Index(1 + seed % 5), n = Index(1 + seed % 7);
-    const Matrix<Fp> Phi = gaussian<Fp>(3, m, seed);
-    const Matrix<Fp> Psi = gaussian<Fp>(n, m, seed + 40);
-    const Matrix<Fp> V = gaussian<Fp>(n, 2, seed + 80);
+    const Matrix<Fp> Phi = gaussian<Fp>(3, m, seed, "Phi");
+    const Matrix<Fp> Psi = gaussian<Fp>(n, m, seed, "Psi");
+    const Matrix<Fp> V = gaussian<Fp>(n, 2, seed, "V");
     const Matrix<Fp> E = times(Phi, Psi.transpose()), N = times(E, V);
     const Matrix<Fp> O = linear_attention(Phi, Psi, V);
     for (Index i = 0; i < 3; ++i)
@@ -98,7 +128,8 @@ BOOST_AUTO_TEST_CASE(reassociation) {
   }
 }
 BOOST_AUTO_TEST_CASE(memories_add) {
-  const Matrix<Fp> Psi = gaussian<Fp>(9, 3, 1), V = gaussian<Fp>(9, 2, 2);
+  const Matrix<Fp> Psi = gaussian<Fp>(9, 3, 1, "Psi");
+  const Matrix<Fp> V = gaussian<Fp>(9, 2, 1, "V");
   const auto part = [&](Index first, Index n) {
     const Matrix<Fp> psi = Psi.middleRows(first, n);
     return memorise(psi, V.middleRows(first, n));
@@ -110,10 +141,10 @@ BOOST_AUTO_TEST_CASE(linear_within_bound) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const Index d = Index(1 + seed % 6), n = Index(1 + seed * 2);
     const double scale = seed % 2 ? 1 : 20;
-    const Matrix<double> X = scale * gaussian<double>(4, d, seed);
-    const Matrix<double> Y = scale * gaussian<double>(n, d, seed + 90);
+    const Matrix<double> X = scale * gaussian<double>(4, d, seed, "X");
+    const Matrix<double> Y = scale * gaussian<double>(n, d, seed, "Y");
     const Matrix<double> F = elu_features(X), P = elu_features(Y);
-    const Matrix<double> V = gaussian<double>(n, 3, seed + 180);
+    const Matrix<double> V = gaussian<double>(n, 3, seed, "V");
     const Matrix<double> size = linear_attention(F, P, V.cwiseAbs());
     Matrix<quad> truth = literal_sums(F, P, V, false);
     for (Index i = 0; i < 4; ++i) truth.row(i) /= quad(truth(i, 3));
@@ -137,35 +168,9 @@ BOOST_AUTO_TEST_CASE(simple_features) {
   BOOST_TEST(std::isnan(elu_features(bad)(0)));
   BOOST_TEST(std::isnan(relu_features(bad)(0)));
 }
-template <class T>
-void check_elu() {
-  const T lowest = std::log(std::numeric_limits<T>::min());
-  Matrix<T> x = lowest * uniform<T>(1, 40000, 7).cwiseAbs();
-  x.leftCols(20000) /= 40;
-  const Matrix<T> y = elu_features(x);
-  for (Index i = 0; i < x.size(); ++i) {
-    const long double truth = std::exp((long double)x(i));
-    const long double unit = std::ldexp(
-        1.0L, std::ilogb(truth) + 1 - std::numeric_limits<T>::digits);
-    verify(double(std::abs(y(i) - truth) / unit), 2);
-  }
-
-  // check elu where it is zero, and of NaN
-  for (const T far : {std::nextafter(lowest, 2 * lowest), 2 * lowest,
-                      -std::numeric_limits<T>::infinity()}) {
-    x.setConstant(far);
-    verify(largest(elu_features(x)), 0);
-  }
-  for (Index i = 0; i < 40; ++i) {
-    x.setConstant(T(-1));
-    x(i) = std::numeric_limits<T>::quiet_NaN();
-    const Matrix<T> taint = elu_features(x);
-    BOOST_TEST((std::isnan(taint(i)) && !std::isnan(taint(39 - i))));
-  }
-}
 BOOST_AUTO_TEST_CASE(elu_features_below_zero) {
-  check_elu<float>();
-  check_elu<double>();
+  check_elu<float>(0);
+  check_elu<double>(0);
 }
 
 // count the multiplications of both ways
@@ -241,9 +246,11 @@ struct Stream {
   Matrix<Fp> Phi, Psi, V;
   Vector<Fp> alpha, beta;
   Stream(Index n, Index m, std::uint64_t seed)
-      : Phi(gaussian<Fp>(n, m, seed)), Psi(gaussian<Fp>(n, m, seed + 40)),
-        V(gaussian<Fp>(n, 2, seed + 80)), alpha(gaussian<Fp>(n, 1, seed + 120)),
-        beta(gaussian<Fp>(n, 1, seed + 160)) {}
+      : Phi(gaussian<Fp>(n, m, seed, "Phi")),
+        Psi(gaussian<Fp>(n, m, seed, "Psi")),
+        V(gaussian<Fp>(n, 2, seed, "V")),
+        alpha(gaussian<Fp>(n, 1, seed, "alpha")),
+        beta(gaussian<Fp>(n, 1, seed, "beta")) {}
 };
 BOOST_AUTO_TEST_CASE(recurrence_is_masked_attention) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -266,7 +273,7 @@ BOOST_AUTO_TEST_CASE(chunks_equal_recurrence) {
       Stream x(n, 3, std::uint64_t(n));
       if (n == 7) x.alpha(4) = Fp(0);
       const Rule<Fp> rule{x.alpha, x.beta, erase};
-      const Matrix<Fp> M0 = gaussian<Fp>(3, 2, 9);
+      const Matrix<Fp> M0 = gaussian<Fp>(3, 2, 1, "M0");
       const auto truth = recurrence(x.Phi, x.Psi, x.V, rule, M0);
       for (Index C = 1; C <= n + 2; ++C) {
         const auto ours = chunked(x.Phi, x.Psi, x.V, rule, C, M0);
@@ -290,12 +297,12 @@ BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
 }
 BOOST_AUTO_TEST_CASE(delta_rule_overwrites) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed);
-    const Matrix<Fp> v = gaussian<Fp>(1, 3, seed + 40);
-    Matrix<Fp> other = gaussian<Fp>(1, 4, seed + 80);
+    const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed, "psi");
+    const Matrix<Fp> v = gaussian<Fp>(1, 3, seed, "v");
+    Matrix<Fp> other = gaussian<Fp>(1, 4, seed, "other");
     const Fp square = psi.row(0).squaredNorm();
     other -= psi.row(0).dot(other.row(0)) / square * psi;
-    const Matrix<Fp> M0 = gaussian<Fp>(4, 3, seed + 120);
+    const Matrix<Fp> M0 = gaussian<Fp>(4, 3, seed, "M0");
     const Rule<Fp> rule = delta<Fp>(Vector<Fp>::Constant(1, Fp(1) / square));
     const auto after = recurrence(psi, psi, v, rule, M0);
     verify_exact(after.O, v, 8);
@@ -305,17 +312,17 @@ BOOST_AUTO_TEST_CASE(delta_rule_overwrites) {
 BOOST_AUTO_TEST_CASE(delta_rule_is_a_gradient_step) {
   using D = Dual<Fp>;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed);
-    const Matrix<Fp> v = gaussian<Fp>(1, 3, seed + 20);
-    const Matrix<Fp> M = gaussian<Fp>(4, 3, seed + 40);
-    const Matrix<Fp> E = gaussian<Fp>(4, 3, seed + 60);
+    const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed, "psi");
+    const Matrix<Fp> v = gaussian<Fp>(1, 3, seed, "v");
+    const Matrix<Fp> M = gaussian<Fp>(4, 3, seed, "M");
+    const Matrix<Fp> E = gaussian<Fp>(4, 3, seed, "E");
     D loss(Fp(0));
     for (Index c = 0; c < 3; ++c) {
       D r(-v(c));
       for (Index a = 0; a < 4; ++a) r = r + D(psi(a)) * D(M(a, c), E(a, c));
       loss = loss + r * r / D(Fp(2));
     }
-    const Fp rate = gaussian<Fp>(1, 1, seed + 80)(0);
+    const Fp rate = gaussian<Fp>(1, 1, seed, "rate")(0);
     const auto rule = delta<Fp>(Vector<Fp>::Constant(1, rate));
     const Matrix<Fp> step = M - recurrence(psi, psi, v, rule, M).M;
     verify_exact(step.cwiseProduct(E).sum(), rate * loss.d, 6);
@@ -325,9 +332,9 @@ BOOST_AUTO_TEST_CASE(chunks_within_bound) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
     const Index C = Index(1 + seed % 9);
-    const Matrix<double> F = gaussian<double>(n, m, seed).cwiseAbs();
-    const Matrix<double> P = gaussian<double>(n, m, seed + 90).cwiseAbs();
-    const Matrix<double> V = gaussian<double>(n, 2, seed + 180);
+    const Matrix<double> F = gaussian<double>(n, m, seed, "F").cwiseAbs();
+    const Matrix<double> P = gaussian<double>(n, m, seed, "P").cwiseAbs();
+    const Matrix<double> V = gaussian<double>(n, 2, seed, "V");
     const Matrix<quad> truth = literal_sums(F, P, V, true).leftCols(2);
     const Matrix<double> size =
         lift<double>(literal_sums(F, P, V.cwiseAbs(), true)).leftCols(2);
@@ -342,9 +349,9 @@ BOOST_AUTO_TEST_CASE(causal_within_bound) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = Index(1 + 3 * seed), m = Index(1 + seed % 6);
     const Index C = Index(1 + seed % 9);
-    Matrix<double> F = gaussian<double>(n, m, seed).cwiseAbs();
-    const Matrix<double> P = gaussian<double>(n, m, seed + 90).cwiseAbs();
-    const Matrix<double> V = gaussian<double>(n, 2, seed + 180);
+    Matrix<double> F = gaussian<double>(n, m, seed, "F").cwiseAbs();
+    const Matrix<double> P = gaussian<double>(n, m, seed, "P").cwiseAbs();
+    const Matrix<double> V = gaussian<double>(n, 2, seed, "V");
     F.row(n / 2).setZero();  // a query that no key answers
     Matrix<quad> truth = literal_sums(F, P, V, true);
     Matrix<quad> size = literal_sums(F, P, V.cwiseAbs(), true);
@@ -421,16 +428,16 @@ BOOST_AUTO_TEST_CASE(recurrence_gradient) {
     for (const bool erase : {false, true}) {
       Stream x(n, 3, seed), y(n, 3, seed + 500);
       if (seed == 2) x.alpha(4) = Fp(0);
-      const Matrix<Fp> W = gaussian<Fp>(n, 2, seed + 200);
-      const Matrix<Fp> M = gaussian<Fp>(3, 2, seed + 240);
-      const Matrix<Fp> dM = gaussian<Fp>(3, 2, seed + 280);
+      const Matrix<Fp> W = gaussian<Fp>(n, 2, seed, "W");
+      const Matrix<Fp> M = gaussian<Fp>(3, 2, seed, "M");
+      const Matrix<Fp> dM = gaussian<Fp>(3, 2, seed, "dM");
       Moving state = moving(M, dM);
       const Dual<Fp> loss = literal_recurrence(
           moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V),
           moving(x.alpha, y.alpha), moving(x.beta, y.beta), erase, state, W);
 
       // compare the slopes, with and without the last state
-      const Matrix<Fp> none, L = gaussian<Fp>(3, 2, seed + 320);
+      const Matrix<Fp> none, L = gaussian<Fp>(3, 2, seed, "L");
       const Fp rest = state.unaryExpr([](const Dual<Fp>& s) { return s.d; })
                           .cwiseProduct(L).sum();
       for (const Index C : {1, 3, 7, 9})
@@ -449,7 +456,7 @@ template <class F>
 void linear_gradient(bool causal, F vjp) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     const Stream x(5, 3, seed), y(5, 3, seed + 500);
-    const Matrix<Fp> W = gaussian<Fp>(5, 2, seed + 200);
+    const Matrix<Fp> W = gaussian<Fp>(5, 2, seed, "W");
     const Dual<Fp> loss = literal_attention(
         moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V),
         causal, W);
@@ -516,15 +523,15 @@ BOOST_AUTO_TEST_CASE(causal_gradient_walks_once) {
 
 // check the edges of linear attention
 BOOST_AUTO_TEST_CASE(linear_edges) {
-  const Matrix<double> F = gaussian<double>(3, 2, 1).cwiseAbs(), V = F;
+  const Matrix<double> F = gaussian<double>(3, 2, 1, "F").cwiseAbs(), V = F;
   const Matrix<double> none(0, 2), zero = Matrix<double>::Zero(3, 2);
   verify(linear_attention(F, none, none).cwiseAbs().sum(), 0);
   verify(linear_attention(F, zero, V).cwiseAbs().sum(), 0);
   verify(linear_attention_vjp(F, zero, V, V).V.cwiseAbs().sum(), 0);
   BOOST_TEST(chunked(none, none, none, additive<double>(0)).O.rows() == 0);
   BOOST_TEST(linear_attention(none, F, V).rows() == 0);
-  const Matrix<double> big = 500 * gaussian<double>(4, 2, 2);
-  const Matrix<double> W = gaussian<double>(8, 2, 3);
+  const Matrix<double> big = 500 * gaussian<double>(4, 2, 1, "big");
+  const Matrix<double> W = gaussian<double>(8, 2, 1, "W");
   const Matrix<double> ones = Matrix<double>::Ones(4, 1);
   verify(distance(performer(big, big, ones, W.topRows(1)), ones), 0);
   verify(positive_features(kernel_coordinates(big), W).rowwise().sum()
@@ -541,7 +548,7 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
              .row(0).norm(), 0);
 }
 BOOST_AUTO_TEST_CASE(linear_refusals) {
-  const Matrix<double> F = gaussian<double>(3, 2, 1), G(4, 2), T(3, 3);
+  const Matrix<double> F = gaussian<double>(3, 2, 1, "F"), G(4, 2), T(3, 3);
   const auto rule = additive<double>(3);
   const auto refused = [](auto f, const char* words) {
     BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
@@ -563,7 +570,7 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { kernel_coordinates(Matrix<double>(3, 0)); }, "X is 3x0");
 }
 BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
-  const Matrix<double> F = gaussian<double>(3, 2, 1), G(4, 2), T(3, 3);
+  const Matrix<double> F = gaussian<double>(3, 2, 1, "F"), G(4, 2), T(3, 3);
   const Matrix<double> none(0, 2), wide(2, 3);
   const auto rule = additive<double>(3);
   const Rule<double> odd{Vector<double>::Ones(3), Vector<double>::Ones(2)};
@@ -598,7 +605,8 @@ BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
 // check the answer about least squares
 BOOST_AUTO_TEST_CASE(answer_recursive) {
   const Index n = 8, m = 3;
-  const Matrix<Fp> Psi = gaussian<Fp>(n, m, 1), V = gaussian<Fp>(n, 2, 2);
+  const Matrix<Fp> Psi = gaussian<Fp>(n, m, 1, "Psi");
+  const Matrix<Fp> V = gaussian<Fp>(n, 2, 1, "V");
   const Fp lambda = Psi(0, 0) + Fp(1);
   Matrix<Fp> P = Matrix<Fp>::Identity(m, m) / lambda;
   Matrix<Fp> M = Matrix<Fp>::Zero(m, 2);

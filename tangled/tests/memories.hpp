@@ -105,7 +105,7 @@ inline double replica_load(double y) {
 /// stream, so that any M can be afforded.
 inline double draw_odds(double M, double r2, double beta,
                         std::uint64_t seed) {
-  std::mt19937_64 bits(seed);
+  auto bits = detail::stream(seed, "odds");
   std::normal_distribution<double> normal(0, std::sqrt(r2));
   double odds = 0;
   for (double j = 1; j < M; ++j)

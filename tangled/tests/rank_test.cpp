@@ -18,7 +18,7 @@ double rounding(Index n, Index m) {
 BOOST_AUTO_TEST_CASE(spectrum_of_self_attention) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Index n = Index(2 + seed % 30);
-    const Matrix<double> K = 1.5 * gaussian<double>(n, 4, seed);
+    const Matrix<double> K = 1.5 * gaussian<double>(n, 4, seed, "K");
     const Matrix<double> S = scores(K, K);
     const Matrix<double> E = S.array().exp();
     const Vector<double> root = E.rowwise().sum().cwiseSqrt();
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(decomposition_by_rotations) {
     for (const Index m : {1, 2, 5})
       if (m <= n) {
         const Matrix<double> A =
-            gaussian<double>(n, m, std::uint64_t(n + m));
+            gaussian<double>(n, m, std::uint64_t(n + m), "A");
         const auto d = decompose(A);
         const Matrix<double> I = Matrix<double>::Identity(m, m);
         verify((d.V.transpose() * d.V - I).norm(), rounding(n, m));
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_decomposed) {
 }
 BOOST_AUTO_TEST_CASE(best_rank_attains) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const Matrix<double> A = softmax(gaussian<double>(12, 9, seed));
+    const Matrix<double> A = softmax(gaussian<double>(12, 9, seed, "A"));
     const Vector<double> sigma = singular_values(A);
     for (Index m = 0; m <= 10; m += 2) {
       const auto least = eckart_young(sigma, m);
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(best_rank_attains) {
       verify(std::abs(gap.norm() - least.frobenius), most);
       verify(std::abs(singular_values(gap)(0) - least.spectral), most);
       if (m == 0) continue;
-      const Matrix<double> B = gaussian<double>(12, m, seed + 50) *
-                               gaussian<double>(m, 9, seed + 60) / 30;
+      const Matrix<double> B = gaussian<double>(12, m, seed, "B") *
+                               gaussian<double>(m, 9, seed, "C") / 30;
       verify(least.frobenius, (A - B).norm());
       verify(least.spectral, singular_values(A - B)(0));
     }
@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
   const Index n = 40, d = 6;
   const Matrix<double> I = Matrix<double>::Identity(n, n);
   for (std::uint64_t seed = 1; seed <= 8; ++seed) {
-    const Matrix<double> Q = gaussian<double>(n, d, seed);
-    const Matrix<double> K = gaussian<double>(n, d, seed + 40);
+    const Matrix<double> Q = gaussian<double>(n, d, seed, "Q");
+    const Matrix<double> K = gaussian<double>(n, d, seed, "K");
     const Matrix<double> A = softmax(scores(Q, K));
     const Vector<double> sigma = singular_values(A);
     const auto above = [&](const Matrix<double>& B, Index m) {
@@ -98,13 +98,13 @@ BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
     above(linear_attention(relu_features(Q), relu_features(K), I), d);
     above(elu_features(Q) * elu_features(K).transpose() / double(n), d);
     for (const Index m : {4, 16})
-      above(performer(Q, K, I, gaussian<double>(m, d, seed)), m);
+      above(performer(Q, K, I, gaussian<double>(m, d, seed, "W")), m);
     for (const Index m : {4, 16}) above(nystroem_attention(Q, K, I, m), m);
   }
 }
 BOOST_AUTO_TEST_CASE(rank_of_attention) {
-  const Matrix<double> Q = gaussian<double>(128, 16, 1);
-  const Matrix<double> K = gaussian<double>(128, 16, 2);
+  const Matrix<double> Q = gaussian<double>(128, 16, 1, "Q");
+  const Matrix<double> K = gaussian<double>(128, 16, 1, "K");
   const Matrix<double> S = scores(Q, K);
   const auto spectrum = [&](double T) {
     return singular_values(softmax(Matrix<double>(S / T)));
@@ -135,8 +135,8 @@ double landmark_error(const Matrix<double>& R) {
 }
 BOOST_AUTO_TEST_CASE(landmarks_are_exact) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Matrix<double> X = gaussian<double>(9, 3, seed);
-    const Matrix<double> L = 2 * gaussian<double>(5, 3, seed + 40);
+    const Matrix<double> X = gaussian<double>(9, 3, seed, "X");
+    const Matrix<double> L = 2 * gaussian<double>(5, 3, seed, "L");
     const auto map = nystroem(L);
     const Matrix<double> F = map.features(X), G = map.features(L);
     verify(distance(F * G.transpose(), gaussian_kernel(X, L)),
@@ -145,9 +145,9 @@ BOOST_AUTO_TEST_CASE(landmarks_are_exact) {
 }
 BOOST_AUTO_TEST_CASE(all_keys_as_landmarks) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Matrix<double> K = 2 * gaussian<double>(12, 3, seed);
-    const Matrix<double> Q = gaussian<double>(4, 3, seed + 40);
-    const Matrix<double> V = gaussian<double>(12, 2, seed + 80);
+    const Matrix<double> K = 2 * gaussian<double>(12, 3, seed, "K");
+    const Matrix<double> Q = gaussian<double>(4, 3, seed, "Q");
+    const Matrix<double> V = gaussian<double>(12, 2, seed, "V");
     const Matrix<double> y = kernel_coordinates(K);
     const Vector<double> pi =
         key_prior(y, Metric<double>::identity(3)).array().exp();
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(all_keys_as_landmarks) {
 }
 BOOST_AUTO_TEST_CASE(landmarks_are_chosen_greedily) {
   Matrix<double> K(14, 2);
-  K.topRows(7) = 3 * gaussian<double>(7, 2, 1);
+  K.topRows(7) = 3 * gaussian<double>(7, 2, 1, "K");
   K.bottomRows(7) = K.topRows(7);
   const std::vector<Index> chosen = choose_landmarks(K, 14);
   BOOST_TEST(chosen.size() == 7u);
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(landmarks_are_chosen_greedily) {
 }
 BOOST_AUTO_TEST_CASE(residual_is_positive) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Matrix<double> X = gaussian<double>(25, 2, seed);
+    const Matrix<double> X = gaussian<double>(25, 2, seed, "X");
     const auto map = nystroem(X.topRows(6));
     const Matrix<double> F = map.features(X);
     const Matrix<double> R = gaussian_kernel(X, X) - F * F.transpose();
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(residual_is_positive) {
   }
 }
 BOOST_AUTO_TEST_CASE(rank_refusals) {
-  const Matrix<double> A = gaussian<double>(4, 3, 1);
+  const Matrix<double> A = gaussian<double>(4, 3, 1, "A");
   const Vector<double> sigma = singular_values(A);
   const auto refused = [](auto f, const char* words) {
     BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));

@@ -50,10 +50,12 @@ BOOST_AUTO_TEST_CASE(consistency_rate) {
     const double span = std::log(volume(1) / volume(0));
     const double slope = std::log(error(1) / error(0)) / span;
     const double h2 = width(0) * width(0), side = double(first) / 6;
+    const double off =
+        D * h2 / 2 + 4 * D * std::exp(-M_PI * M_PI * h2 * side * side);
     fact("slope_" + std::to_string(d), slope, 4);
-    verify(std::abs(slope + 4 / (D + 4)),
-           (D * h2 / 2 + 4 * D * std::exp(-M_PI * M_PI * h2 * side * side)) /
-               span);
+    verify(std::abs(slope + 4 / (D + 4)), off / span);
+    const double least = (0.25 + 1 / D) * b * b * h2 * h2;
+    verify(std::abs(error(0) / least - 1), off);
   }
 }
 
@@ -84,7 +86,7 @@ BOOST_AUTO_TEST_CASE(gaussian_keys) {
 }
 BOOST_AUTO_TEST_CASE(attention_tilts) {
   const Index n = 40000;
-  const Matrix<double> K = gaussian<double>(n, 1, 12);
+  const Matrix<double> K = gaussian<double>(n, 1, 1, "K");
   const Matrix<double> V = K.array().sin();
   for (const double q : {-1.0, 0.5, 1.0}) {
     const auto fit = attention(Matrix<double>{{q}}, K, V);
@@ -103,8 +105,8 @@ BOOST_AUTO_TEST_CASE(attention_tilts) {
 BOOST_AUTO_TEST_CASE(leave_one_out_shortcut) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index n = Index(2 + seed % 17);
-    const Matrix<double> S = 2 * gaussian<double>(n, n, seed);
-    const Matrix<double> V = gaussian<double>(n, 2, seed + 50);
+    const Matrix<double> S = 2 * gaussian<double>(n, n, seed, "S");
+    const Matrix<double> V = gaussian<double>(n, 2, seed, "V");
     const Matrix<double> A = softmax(S), O = average(A, V);
     const Matrix<double> left = leave_one_out(S, V);
     const double size = V.cwiseAbs().maxCoeff();
@@ -161,11 +163,11 @@ double line_size(const Matrix<double>& q, const Matrix<double>& K,
 }
 BOOST_AUTO_TEST_CASE(line_is_least_squares) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
-    const Matrix<double> K = gaussian<double>(8, 2, seed);
-    const Matrix<double> V = gaussian<double>(8, 1, seed + 40);
-    const Matrix<double> q = gaussian<double>(1, 2, seed + 80);
+    const Matrix<double> K = gaussian<double>(8, 2, seed, "K");
+    const Matrix<double> V = gaussian<double>(8, 1, seed, "V");
+    const Matrix<double> q = gaussian<double>(1, 2, seed, "q");
     const double ridge = double(seed % 3) / 4;
-    const Matrix<double> A = softmax(gaussian<double>(1, 8, seed + 120));
+    const Matrix<double> A = softmax(gaussian<double>(1, 8, seed, "A"));
     const auto at = [&](double x, double y) {
       const Matrix<double> moved{{q(0) + x, q(1) + y}};
       return local_linear(A, moved, K, V, ridge)(0);
@@ -193,10 +195,10 @@ BOOST_AUTO_TEST_CASE(line_is_least_squares) {
 BOOST_AUTO_TEST_CASE(line_reproduces_affine) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index d = Index(1 + seed % 4);
-    const Matrix<double> K = gaussian<double>(12, d, seed);
-    const Matrix<double> Q = 5 * gaussian<double>(3, d, seed + 40);
-    const Matrix<double> B = gaussian<double>(d, 2, seed + 80);
-    const Matrix<double> A = softmax(gaussian<double>(3, 12, seed + 120));
+    const Matrix<double> K = gaussian<double>(12, d, seed, "K");
+    const Matrix<double> Q = 5 * gaussian<double>(3, d, seed, "Q");
+    const Matrix<double> B = gaussian<double>(d, 2, seed, "B");
+    const Matrix<double> A = softmax(gaussian<double>(3, 12, seed, "A"));
     const Matrix<double> V = K * B, truth = Q * B;
     double most = 0;
     for (Index i = 0; i < 3; ++i)
@@ -207,8 +209,8 @@ BOOST_AUTO_TEST_CASE(line_reproduces_affine) {
   }
 }
 BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
-  const Matrix<double> K = gaussian<double>(4, 2, 1);
-  const Matrix<double> V = gaussian<double>(4, 1, 2), q = K.row(0);
+  const Matrix<double> K = gaussian<double>(4, 2, 1, "K");
+  const Matrix<double> V = gaussian<double>(4, 1, 1, "V"), q = K.row(0);
   const Matrix<double> one{{0, 0, 1, 0}}, none = Matrix<double>::Zero(1, 4);
   BOOST_CHECK_EXCEPTION(local_linear(one, q, K, V), std::domain_error,
                         says("local_linear: the keys that query 0"));
@@ -222,7 +224,7 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
 
 // check the edges of regression
 BOOST_AUTO_TEST_CASE(regression_edges) {
-  const Matrix<double> Q = gaussian<double>(2, 3, 1);
+  const Matrix<double> Q = gaussian<double>(2, 3, 1, "Q");
   const Matrix<double> none(0, 3), V0(0, 2);
   const auto empty = nadaraya_watson(Q, none, V0, 1.0);
   verify(empty.O.cwiseAbs().sum(), 0);
@@ -260,8 +262,8 @@ BOOST_AUTO_TEST_CASE(regression_refuses_each_extent) {
 
 // check errata about regression
 BOOST_AUTO_TEST_CASE(plain_gaussian_is_not_attention) {
-  const Matrix<double> Q = gaussian<double>(16, 8, 1);
-  const Matrix<double> K = gaussian<double>(16, 8, 2);
+  const Matrix<double> Q = gaussian<double>(16, 8, 1, "Q");
+  const Matrix<double> K = gaussian<double>(16, 8, 1, "K");
   const auto g = Metric<double>::scaled(8);
   const Matrix<double> A = softmax(scores(Q, K));
   Matrix<double> G = gaussian_scores(Q, K, g);
@@ -277,7 +279,7 @@ BOOST_AUTO_TEST_CASE(plain_gaussian_is_not_attention) {
                          2 * gamma(21, 0x1p-53));
 }
 BOOST_AUTO_TEST_CASE(weights_are_no_kernel_matrix) {
-  const Matrix<double> K = gaussian<double>(10, 4, 3);
+  const Matrix<double> K = gaussian<double>(10, 4, 1, "K");
   const Matrix<double> A = softmax(scores(K, K));
   const double asymmetry = distance(A, A.transpose());
   fact("asymmetry", asymmetry);
@@ -293,9 +295,9 @@ BOOST_AUTO_TEST_CASE(weights_are_no_kernel_matrix) {
 
 // check the choice of a temperature
 BOOST_AUTO_TEST_CASE(answer_choose_temperature) {
-  const Matrix<double> K = uniform<double>(200, 1, 1) * 3;
+  const Matrix<double> K = uniform<double>(200, 1, 1, "K") * 3;
   const Matrix<double> m = (2 * K.array()).sin();
-  const Matrix<double> V = m + 0.3 * gaussian<double>(200, 1, 2);
+  const Matrix<double> V = m + 0.3 * gaussian<double>(200, 1, 1, "V");
 
   // search for the bandwidth twice
   double chosen = 0, best = 0, least = 1e9, seen = 1e9, paid = 0;

@@ -126,9 +126,12 @@ inline double hebb_bit_error(Index d, Index M) {
 
   // add the chances of too many negative signs
   const double first = std::floor((n + double(d) - 1) / 2) + 1;
-  for (double minus = first; minus <= n; ++minus)
+  double before = -1;
+  for (double minus = first; minus <= n && tail != before; ++minus) {
+    before = tail;
     tail += std::exp(std::lgamma(n + 1) - std::lgamma(minus + 1) -
                      std::lgamma(n - minus + 1) - n * std::log(2.0));
+  }
   return tail;
 }
 /// Patterns up to which a given one is a fixed point, d/(2 ln d).

@@ -21,7 +21,8 @@ Matrix<ScalarOf<D>> append_ones(const Expr<D>& V) {
   W.col(V.cols()).setOnes();
   return W;
 }
-/// Rows divided by their last entry, which is dropped; 0/0 is 0 here.
+/// Rows divided by their last entry, which is dropped; zero where that
+/// is zero.  Shape: n x (d + 1) -> n x d, d >= 0.
 template <class D>
 Matrix<ScalarOf<D>> normalise(const Expr<D>& N) {
   using S = ScalarOf<D>;
@@ -100,8 +101,8 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
   require(dO.rows() == Phi.rows() && dO.cols() == V.cols(),
           "linear_attention_vjp: dO is ", shape(dO), " for ",
           Phi.rows(), " queries and V ", shape(V));
-  const Matrix<S> phi = Phi, psi = Psi, W = append_ones(V);
-  const Matrix<S> M = memorise(psi, V);
+  const Rows<S> phi(Phi);
+  const Matrix<S> W = append_ones(V), M = memorise(Psi, V);
   const Matrix<S> dN = normalise_vjp<S>(times(phi, M), dO);
 
   // gather the cotangent of the memory
@@ -109,7 +110,7 @@ LinearGradient<ScalarOf<D>> linear_attention_vjp(
       view<up, up>(phi), view<dn, dn>(dN)).mat();
   const Matrix<S> dW =
       eq<R"(\bar V_{jc} = \Psi_{jr} \bar M^r{}_c)">(  // eq:linear-dv
-          view<dn, dn>(psi), view<up, dn>(dM)).mat();
+          view<dn, dn>(Psi), view<up, dn>(dM)).mat();
 
   // send the cotangent back through the memory
   return {eq<R"(\bar \Phi_{ir} = M_r{}^c \bar N_{ic})">(  // eq:dphi
@@ -243,7 +244,7 @@ template <class S>
 Matrix<S> orthogonal_directions(Index m, Index d, std::uint64_t seed) {
   using std::sqrt;
   require(m >= 0 && d >= 0, "orthogonal_directions: ", m, "x", d);
-  Matrix<S> W = gaussian<S>(m, d, seed);
+  Matrix<S> W = gaussian<S>(m, d, seed, "directions");
   for (Index r = 0; r < m; ++r) {
     const S length = sqrt(S(W.row(r).squaredNorm()));
 
@@ -327,7 +328,8 @@ struct Recurrent {
   Matrix<S> O, M;
 };
 /// Recurrent attention, token by token (eq. recurrence): Phi and Psi are
-/// n x m, V is n x d_v; starts from M (m x d_v), or zero.  Throws on shapes.
+/// n x m, V is n x d_v; begins with the state `start` (m x d_v), or zero.
+/// Throws std::invalid_argument on shapes.
 template <class D>
 Recurrent<ScalarOf<D>> recurrence(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
@@ -455,8 +457,8 @@ Recurrent<ScalarOf<D>> chunked(
       });
   return {O, M};
 }
-/// Causal linear attention: the additive rule, normalised; 0/0 is 0 here.
-/// Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
+/// Causal linear attention: the additive rule, normalised; zero where the
+/// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
 template <class D>
 Matrix<ScalarOf<D>> causal_linear_attention(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
