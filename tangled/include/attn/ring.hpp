@@ -1315,7 +1315,7 @@ HeadsGradient<T> grid_attention_vjp(
     kv->rows = sums->rows = grid->row_keys.rows(circle->place);
     trouble.in([&] {
       rule = detail::rule_of_wave(many, mine);
-      x = detail::stacked(waves[w].q.in);
+      view_out(x) = detail::stacked(waves[w].q.in);
       kv->block() = detail::stacked(waves[w].k.in);
       Lw = x.middleCols(x.cols() - 2 * mine.n, mine.n).transpose();
       dLw = x.rightCols(mine.n).transpose();
