@@ -96,13 +96,14 @@ struct Watch {
 
   Watch(const char* who, MPI_Comm comm, double seconds) noexcept;
   Watch(const Watch&) = delete;
-  ~Watch() {
-    if (!guard.joinable()) return;
-    { const std::lock_guard hold(lock); over = true; }
-    bell.notify_one();
-    guard.join();
-  }
+  ~Watch();
 };
+inline Watch::~Watch() {
+  if (!guard.joinable()) return;
+  { const std::lock_guard hold(lock); over = true; }
+  bell.notify_one();
+  guard.join();
+}
 inline Watch::Watch(const char* who, MPI_Comm comm,
                     double seconds) noexcept {
   if (!(seconds < 1e9)) return;
@@ -546,16 +547,19 @@ template <class T>
 void RowStates<T>::absorb(Index h, Index first, const Matrix<T>& O,
                           const Vector<T>& L) {
   const Index d = O.cols();
-  for (Index i = 0; i < O.rows(); ++i) {
-    if (is_forbidden(L[i])) continue;
-    T& M = m(h, first + i);
-    const T top = M < L[i] ? L[i] : M;
-    const T before = decay(M, top), now = decay(L[i], top);
-    auto sum = o.row(first + i).segment(h * d, d);
-    sum = before * sum + now * O.row(i);
-    l(h, first + i) = before * l(h, first + i) + now;
-    M = top;
-  }
+  for (Index i = 0; i < O.rows(); ++i)
+    if (!is_forbidden(L[i]))
+
+      // absorb a finished row
+      {
+        T& M = m(h, first + i);
+        const T top = M < L[i] ? L[i] : M;
+        const T before = decay(M, top), now = decay(L[i], top);
+        auto sum = o.row(first + i).segment(h * d, d);
+        sum = before * sum + now * O.row(i);
+        l(h, first + i) = before * l(h, first + i) + now;
+        M = top;
+      }
 }
 
 // let the queries of a rank meet a block
@@ -597,6 +601,8 @@ void start_with_sinks(const Circle& c, const FlashHeads<T>& many,
   for (Index h = 0; h < many.heads; ++h) {
     const FlashRule<T> rule = many.rule_of(h);
     if (!rule.sink) continue;
+
+    // make the sink of a head the first key
     Index row = 0;
     for (const Piece& q : c.queries.of[std::size_t(c.place)]) {
       const Index used = rows_in_use(q, rule.queries);
@@ -672,6 +678,8 @@ struct BackRank {
   Out<T> O;
   Matrix<T>& L;          // H x n
   const Matrix<T>& dL;   // the same, or empty
+
+  // say what a rank going back finds
   Matrix<T> dQ;
   std::vector<T> dsink;
   Stars<T> stars;
@@ -682,6 +690,8 @@ struct BackRank {
       : circle(c), many(heads), at(x), Q(q), dO(bar_O), O(o), L(l), dL(bar_L),
         dQ(Matrix<T>::Zero(q.rows(), q.cols())), dsink(std::size_t(x.H), T(0)),
         stars(x.H * q.rows(), x.d_k) {}
+
+  // say in which steps a rank goes back
   void restart();
   void take_block(int from, const In<T>& kv, const Out<T>& found);
   void take_tile(const Span& q, const Span& k, Index g, int from,
@@ -747,12 +757,15 @@ void BackRank<T>::collect(const BackwardWork<T>& work,
       dQ(row + i, h * at.d_k + a) += work.y[std::size_t(a)][i];
     const Index mine = h * Q.rows() + row + i;
     stars.rest[mine] += work.rest[i];
-    const Index star = work.star[std::size_t(i)];
-    if (star < 0) continue;
-    stars.owner[std::size_t(mine)] = from;
-    stars.at[std::size_t(mine)] = key + star;
-    stars.slope[mine] = work.star_slope[i];
-    stars.K.row(mine) = head.K.row(star);
+    if (const Index star = work.star[std::size_t(i)]; star >= 0)
+
+      // remember a dominant key
+      {
+        stars.owner[std::size_t(mine)] = from;
+        stars.at[std::size_t(mine)] = key + star;
+        stars.slope[mine] = work.star_slope[i];
+        stars.K.row(mine) = head.K.row(star);
+      }
   }
 }
 /// Finishes row i of head h: dQ, and its part of the sink's cotangent.
@@ -1214,11 +1227,14 @@ HeadsOutput<T> grid_attention(const Ring& ring, int columns,
     y.O.setZero(Q.rows(), many.heads * d_v);
     Matrix<T> L = Matrix<T>::Zero(Q.rows(), many.heads);
     for (std::size_t w = 0; w < waves.size(); ++w)
-      for (std::size_t j = 0; j < grid->shares.size(); ++j) {
-        const auto his = detail::wave_of(grid->shares[j], Index(w));
-        detail::put_heads<T>({&y.O, &L}, {d_v, 1}, his.first, his.n,
-                             waves[w].back_q.in[j]);
-      }
+      for (std::size_t j = 0; j < grid->shares.size(); ++j)
+
+        // put the outputs of a column in their places
+        {
+          const auto his = detail::wave_of(grid->shares[j], Index(w));
+          detail::put_heads<T>({&y.O, &L}, {d_v, 1}, his.first, his.n,
+                               waves[w].back_q.in[j]);
+        }
     y.logZ = L.transpose();
   });
   trouble.tell(detail::own(ring.comm));
@@ -1428,6 +1444,7 @@ std::vector<Online<T>> tree_decode(
        {"width of q", double(q.size())}, {"width of V", double(V.cols())},
        {"heads of queries", double(H)}, {"heads of keys", double(H_k)},
        {"scale", detail::or_infinite(scale)}}, [&] {
+    // check the cache of a rank
     detail::require_heads(Matrix<T>(q), K, V, FlashHeads<T>{H, H_k});
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
             shape(V));
