@@ -145,8 +145,7 @@ const Constants& constants() {
   static const Constants measured;
   return measured;
 }
-double predicted(int what, int p, double n) {
-  const Work& k = constants().work.at(p);
+double predicted(int what, int p, double n, const Work& k) {
   const double m = n / p, group = 0.5 * detail::lanes<float>;
   const auto work = [&](int r, int t) {
     if (what == 2) return m * m * k.pair + m * k.row;
@@ -191,7 +190,11 @@ void ring(benchmark::State& state, int what) {
   for (auto _ : state) best = std::min(best, fastest({what, p, 4096}, 5));
   state.counters["ms"] = 1e3 * best;
   state.counters["waited"] = 1e6 * waited;
-  state.counters["predicted"] = 1e3 * predicted(what, p, 4096);
+  const Work& k = constants().work.at(p);
+  state.counters["predicted"] = 1e3 * predicted(what, p, 4096, k);
+  Work kernel = constants().work.at(1);  // nothing but pairs, and alone
+  kernel.row = kernel.call = 0;
+  state.counters["kernel_only"] = 1e3 * predicted(what, p, 4096, kernel);
 }
 BENCHMARK(latency)->Name("ring/latency");
 BENCHMARK(bandwidth)->Name("ring/bandwidth");
