@@ -16,7 +16,7 @@ int main() {
 
       // print the speeds of all schemes
       {
-        const Layer x{n, 32, 8, 128, 2};
+        const LayerExtents x{n, 32, 8, 128, 2};
         for (const Placement where : {Placement::contiguous, Placement::zigzag})
           for (const bool back : {false, true})
             std::cout << ',' << grid_speed(x, f, where, p, 1, back);

@@ -251,7 +251,7 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
         verify(std::abs(causal_pairs(where, r, t, double(m)) -
                         double(count_pairs(causal<double>(), x, x, r,
                                            (r - t + p) % p))), 0);
-  const Layer layer{64, 8, 4, 16, 2};
+  const LayerExtents layer{64, 8, 4, 16, 2};
   const Machine idle{std::numeric_limits<double>::infinity(), {0, 1}, {0, 1}};
 
   // compare simulated times with bytes
@@ -375,10 +375,11 @@ BOOST_AUTO_TEST_CASE(truth_goes_back) {
 }
 
 // check which scheme wins
-const Layer layer_of(double n) { return {n, 32, 8, 128, 2}; }
+const LayerExtents layer_of(double n) { return {n, 32, 8, 128, 2}; }
 const Machine accelerators{4e14, {5e-6, 5e10}, {5e-6, 4.5e11}, 8};
 
-void tell_speeds(const std::string& key, const Layer& x, int p, bool back) {
+void tell_speeds(const std::string& key, const LayerExtents& x, int p,
+                 bool back) {
   const std::string end = back ? "_back" : "";
   const auto tell = [&](const std::string& name, Placement where, int a) {
     const double speed = grid_speed(x, accelerators, where, p, a, back);

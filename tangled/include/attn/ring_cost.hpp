@@ -68,7 +68,7 @@ double ring_time_back(int p, Work work, double message, bool lap) {
 // simulate a layer on a grid
 /// n positions, H heads of queries on G of keys, d features of keys and of
 /// values, s bytes a number.
-struct Layer {
+struct LayerExtents {
   double n, H, G, d, s;
 };
 
@@ -93,8 +93,8 @@ inline double causal_pairs(Placement where, int r, int t, double m) {
 }
 /// Seconds of causal attention on a grid of `columns` columns, which divide
 /// the p ranks and H, forward or back (prop. volume).
-inline double grid_time(const Layer& x, const Machine& f, Placement where,
-                        int p, int columns, bool back) {
+inline double grid_time(const LayerExtents& x, const Machine& f,
+                        Placement where, int p, int columns, bool back) {
   const double a = columns, kv = std::max(1.0, x.G / a), q = x.H / a;
   const double waves = columns == 1 ? 1 : kv;
 
@@ -120,13 +120,14 @@ inline double grid_time(const Layer& x, const Machine& f, Placement where,
   return there + (waves - 1) * std::max(wave, there + home) + wave + home;
 }
 /// Share of the ideal speed that grid_time leaves.
-inline double grid_speed(const Layer& x, const Machine& f, Placement where,
-                         int p, int columns, bool back) {
+inline double grid_speed(const LayerExtents& x, const Machine& f,
+                         Placement where, int p, int columns, bool back) {
   const double ops = x.n * (x.n + 1) / 2 * x.H * (back ? 10 : 4) * x.d;
   return ops / f.flops / p / grid_time(x, f, where, p, columns, back);
 }
 /// The best number of columns > 1, a power of two below p and up to H.
-inline int best_columns(const Layer& x, const Machine& f, int p, bool back) {
+inline int best_columns(const LayerExtents& x, const Machine& f, int p,
+                        bool back) {
   int best = 2;
   double most = 0;
   for (int a = 2; a < p && a <= x.H; a *= 2) {
