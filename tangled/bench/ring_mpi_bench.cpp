@@ -23,6 +23,18 @@ void bounce(int rank, long bytes) {
                MPI_STATUS_IGNORE);
 }
 
+void attend_alone(long n, Index keys, Index pieces) {
+  static Matrix<float> Q;
+  if (Q.rows() != n) Q = gaussian<float>(n, 64, 1);
+  const Matrix<float> K = Q.topRows(keys);
+  Shards k{{{}}};
+  for (Index i = 0; i < pieces; ++i)
+    k.of[0].push_back({i * keys / pieces, keys / pieces});
+  const auto y = ring_attention<float>({MPI_COMM_SELF, contiguous(n, 1), k},
+                                       Q, K, K);
+  benchmark::DoNotOptimize(y.O.data());
+}
+
 void attend(MPI_Comm comm, int rank, int what, int p, long n) {
   const Shards x = what == 4 ? zigzag(n, p) : contiguous(n, p);
   static Matrix<float> Q;
@@ -57,6 +69,9 @@ double act(const Command& c) {
   MPI_Barrier(comm);
   const double start = MPI_Wtime();
   if (c.what == 1) bounce(rank, c.size);
+  else if (c.what == 5) attend_alone(c.size, c.size, 1);
+  else if (c.what == 6) attend_alone(c.size, 16, 1);
+  else if (c.what == 7) attend_alone(c.size, 16, 2);
   else attend(comm, rank, c.what, c.ranks, c.size);
   MPI_Barrier(comm);
   return MPI_Wtime() - start;
@@ -107,26 +122,41 @@ double fastest(const Command& c, int times) {
   waited = waited_then;
   return best;
 }
+/// Seconds of a pair, of a row that meets a span, and of a row in a call,
+/// with so many ranks at work, each by itself.
+struct Work {
+  double pair, row, call;
+  explicit Work(int p) {
+    const double n = 2048, whole = fastest({5, p, 2048}, 10);
+    const double one = fastest({6, p, 2048}, 20);
+    const double two = fastest({7, p, 2048}, 20);
+    pair = (whole - one) / (n * (n - 16));
+    row = std::max(0.0, two - one) / n;
+    call = one / n - row - 16 * pair;
+  }
+};
 struct Constants {
   double round = fastest({1, 2, 8}, 20) / 200;
   double large = fastest({1, 2, 1 << 20}, 5) / 200;
   Network net{round, double(1 << 20) / (large - round)};
-  double tile = fastest({2, 1, 1024}, 10);  // 1024 x 1024 pairs
+  std::map<int, Work> work{{1, Work(1)}, {2, Work(2)}};
 };
 const Constants& constants() {
   static const Constants measured;
   return measured;
 }
-double predicted(int what, int p, double n) {
-  const Constants& k = constants();
-  const double m = n / p, share = std::max(1.0, p / 2.0);
-  const double full = k.tile * (m / 1024) * (m / 1024) * share;
+double predicted(int what, int p, double n, const Work& k) {
+  const double m = n / p, group = 0.5 * detail::lanes<float>;
   const auto work = [&](int r, int t) {
-    if (what == 2) return full;
-    if (what == 4 || t == 0) return full / 2;
-    return t <= r ? full : 0.0;
+    if (what == 2) return m * m * k.pair + m * k.row;
+    const auto where = what == 4 ? Placement::zigzag : Placement::contiguous;
+    const double pairs = causal_pairs(where, r, t, m);
+    if (pairs == 0) return 0.0;
+    const double rows = what == 4 && t == 0 ? 1.5 * m : m;
+    return (pairs + (t == 0 ? m * group : 0)) * k.pair + rows * k.row;
   };
-  return ring_time(p, work, k.net.seconds(m * 128 * 4)).total;
+  return ring_time(p, work, constants().net.seconds(m * 128 * 4)).total +
+         m * k.call;
 }
 
 // time the ring
@@ -138,9 +168,21 @@ void bandwidth(benchmark::State& state) {
   for (auto _ : state) order({1, 2, 1 << 20});
   state.counters["gbytes"] = 1e-9 * constants().net.bandwidth;
 }
-void tile(benchmark::State& state) {
-  for (auto _ : state) order({2, 1, 1024});
-  state.counters["ms"] = 1e3 * constants().tile;
+void work(benchmark::State& state) {
+  const int p = int(state.range(0));
+  for (auto _ : state) order({6, p, 2048});
+  const Work& k = constants().work.at(p);
+  state.counters["pair_ns"] = 1e9 * k.pair;
+  state.counters["row_ns"] = 1e9 * k.row;
+  state.counters["call_ns"] = 1e9 * k.call;
+}
+void beyond(benchmark::State& state) {
+  for (auto _ : state) order({1, 2, 8});
+  const Work& k = constants().work.at(1);
+  const Machine f{4 * 64 / k.pair, {5e-6, 5e10}, {5e-6, 5e10}, 1, k.row};
+  for (const auto& [name, n] : {std::pair{"short", 1e6}, {"long", 1e7}})
+    state.counters[name] = 100 * grid_speed({n, 32, 8, 128, 4}, f,
+                                            Placement::zigzag, 4096, 1, false);
 }
 void ring(benchmark::State& state, int what) {
   const int p = int(state.range(0));
@@ -148,13 +190,18 @@ void ring(benchmark::State& state, int what) {
   for (auto _ : state) best = std::min(best, fastest({what, p, 4096}, 5));
   state.counters["ms"] = 1e3 * best;
   state.counters["waited"] = 1e6 * waited;
-  state.counters["predicted"] = 1e3 * predicted(what, p, 4096);
+  const Work& k = constants().work.at(p);
+  state.counters["predicted"] = 1e3 * predicted(what, p, 4096, k);
+  Work kernel = constants().work.at(1);  // nothing but pairs, and alone
+  kernel.row = kernel.call = 0;
+  state.counters["kernel_only"] = 1e3 * predicted(what, p, 4096, kernel);
 }
 BENCHMARK(latency)->Name("ring/latency");
 BENCHMARK(bandwidth)->Name("ring/bandwidth");
-BENCHMARK(tile)->Name("ring/tile");
-BENCHMARK_CAPTURE(ring, full, 2)->Name("ring/full")->DenseRange(1, 4);
+BENCHMARK(work)->Name("ring/work")->DenseRange(1, 2);
+BENCHMARK(beyond)->Name("ring/beyond");
+BENCHMARK_CAPTURE(ring, full, 2)->Name("ring/full")->DenseRange(1, 2);
 BENCHMARK_CAPTURE(ring, contiguous, 3)->Name("ring/contiguous")
-    ->DenseRange(1, 4);
-BENCHMARK_CAPTURE(ring, zigzag, 4)->Name("ring/zigzag")->DenseRange(1, 4);
+    ->DenseRange(1, 2);
+BENCHMARK_CAPTURE(ring, zigzag, 4)->Name("ring/zigzag")->DenseRange(1, 2);
 }  // namespace

@@ -4,21 +4,26 @@
 using namespace attn;
 
 int main() {
-  const Network net{5e-6, 5e10};
-  const double F = 4e14, H = 32, d = 256, s = 2;
-  std::cout << "p,own,shared,contiguous,short\n";
-  for (int p = 1; p <= 1024; p *= 2) {
-    const auto share = [&](double n, double H_k, bool contiguous) {
-      const double m = n / p, tile = 2 * m * m * H * d / F;
-      const auto work = [&](int r, int t) {
-        if (!contiguous || t == 0) return tile / 2;
-        return t <= r ? tile : 0.0;
-      };
-      const double message = net.seconds(s * m * H_k * d);
-      return p * tile / 2 / ring_time(p, work, message).total;
-    };
-    std::cout << p << ',' << share(1e7, 32, false) << ','
-              << share(1e7, 8, false) << ',' << share(1e7, 8, true) << ','
-              << share(1e6, 8, false) << '\n';
+  const Machine f{4e14, {5e-6, 5e10}, {5e-6, 4.5e11}, 8};
+  std::cout << "p";
+  for (const char* n : {"short", "long"})
+    for (const char* what : {"contiguous", "zigzag", "grid"})
+      std::cout << ',' << n << what << ',' << n << what << "back";
+  std::cout << '\n';
+  for (int p = 2; p <= 4096; p *= 2) {
+    std::cout << p;
+    for (const double n : {1e6, 1e7})
+
+      // print the speeds of all schemes
+      {
+        const LayerExtents x{n, 32, 8, 128, 2};
+        for (const Placement where : {Placement::contiguous, Placement::zigzag})
+          for (const bool back : {false, true})
+            std::cout << ',' << grid_speed(x, f, where, p, 1, back);
+        for (const bool back : {false, true})
+          std::cout << ',' << grid_speed(x, f, Placement::zigzag, p,
+                                         best_columns(x, f, p, back), back);
+      }
+    std::cout << '\n';
   }
 }

@@ -21,7 +21,8 @@ inline std::string own_path() {
 inline void prepare_mpirun(int seconds = 120) {
   for (const char* yes : {"OMPI_ALLOW_RUN_AS_ROOT",
                           "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-                          "OMPI_MCA_rmaps_base_oversubscribe"})
+                          "OMPI_MCA_rmaps_base_oversubscribe",
+                          "OMP_NUM_THREADS"})
     setenv(yes, "1", 1);
   setenv("MPIEXEC_TIMEOUT", std::to_string(seconds).c_str(), 1);
 }

@@ -48,6 +48,9 @@ BOOST_AUTO_TEST_CASE(backward_plain) { check_rule_back<double>([](D&) {}); }
 BOOST_AUTO_TEST_CASE(backward_causal) {
   check_rule_back<double>([](D& c) { c.plain.right = 0; });
 }
+BOOST_AUTO_TEST_CASE(backward_many_spans) {
+  check_rule_back<double>([](D& c) { c.plain.key_block = 2; });
+}
 BOOST_AUTO_TEST_CASE(backward_window) {
   check_rule_back<double>([](D& c) { c.plain.left = 4, c.plain.right = 2; });
 }
@@ -74,13 +77,13 @@ BOOST_AUTO_TEST_CASE(backward_all_at_once) {
       c.plain.queries = 20, c.plain.keys = 25, c.masked = true;
     }, 10 * seed);
 }
-D head_of_layer(Index h, Index shared) {
+D head_of_layer(Index h, Index shared, bool sloping) {
   D c = ring_case<double>(23, 19, 4, 3, std::uint64_t(40 + h));
   const D owner = ring_case<double>(23, 19, 4, 3,
                                     std::uint64_t(60 + h / shared));
   c.K = owner.K, c.V = owner.V, c.others = (shared - 1) * 23;
   if (h % 2 == 0) c.Q *= 30;  // with dominant keys
-  c.place = Place::zigzag, c.plain.right = 2, c.plain.slope = 0.125;
+  c.plain.right = 2, c.plain.slope = sloping ? 0.125 : 0;
   c.plain.sink = 0.5 * double(h) - 1;
   return c;
 }
@@ -89,52 +92,103 @@ Matrix<double> put_beside(const Matrix<double>& A, const Matrix<double>& B) {
   AB << A, B;
   return AB;
 }
-BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
+struct LayerCase {
   FlashHeads<double> many{4, 2};
-  Matrix<double> Q(23, 0), K(19, 0), V(19, 0), dO(23, 0);
+  Matrix<double> Q{23, 0}, K{19, 0}, V{19, 0}, dO{23, 0};
   std::vector<D> cases;
-  std::vector<BackTruth> truths;
-  std::vector<BackBounds<double>> bounds;
-  for (Index h = 0; h < 4; ++h) {
-    const D c = head_of_layer(h, 2);
-    const Truth f = forward_truth(c);
-    cases.push_back(c), truths.push_back(backward_truth(c, f));
-    many.rule = c.plain, many.sinks.push_back(*c.plain.sink);
-    bounds.emplace_back(c, f, truths.back());
-    Q = put_beside(Q, c.Q), dO = put_beside(dO, c.dO);
-    if (h % 2 == 0) K = put_beside(K, c.K), V = put_beside(V, c.V);
+  std::vector<Truth> out;
+  std::vector<BackTruth> back;
+  std::vector<Bounds<double>> out_bounds;
+  std::vector<BackBounds<double>> back_bounds;
+
+  explicit LayerCase(bool sloping) {
+    for (Index h = 0; h < 4; ++h) {
+      const D c = head_of_layer(h, 2, sloping);
+
+      // add a head to a layer
+      cases.push_back(c), out.push_back(forward_truth(c));
+      back.push_back(backward_truth(c, out.back()));
+      out_bounds.emplace_back(c, out.back());
+      back_bounds.emplace_back(c, out.back(), back.back());
+      many.rule = c.plain, many.sinks.push_back(*c.plain.sink);
+      Q = put_beside(Q, c.Q), dO = put_beside(dO, c.dO);
+      if (h % 2 == 0) K = put_beside(K, c.K), V = put_beside(V, c.V);
+    }
   }
-  for (const int p : {1, 2, 3, 4, 7})
-    on_ranks(p, [&](MPI_Comm comm, int rank) {
-      Worst worst;
+};
+void check_layer(const LayerCase& x, Place place, int p, int columns,
+                 bool forward) {
+  on_ranks(p, [&](MPI_Comm comm, int rank) {
+    const Ring ring{comm, placed(place, 23, p), placed(place, 19, p)};
+    const auto q = [&](const auto& m) {
+      return part_of(m, ring.queries, rank);
+    };
+    const auto k = [&](const auto& m) { return part_of(m, ring.keys, rank); };
+    const auto y = columns == 0
+        ? ring_attention(ring, q(x.Q), k(x.K), k(x.V), x.many)
+        : grid_attention(ring, columns, q(x.Q), k(x.K), k(x.V), x.many);
+    Worst worst;
+    if (forward)
+
+      // compare the outputs of all heads
+      for (std::size_t h = 0; h < 4; ++h) {
+        worst.add(y.O.middleCols(3 * Index(h), 3), q(x.out[h].O),
+                  q(x.out_bounds[h].O));
+        const Vector<quad> L = q(x.out[h].L);
+        const Vector<double> most = q(x.out_bounds[h].L);
+        for (Index i = 0; i < L.size(); ++i)
+          if (is_forbidden(L(i)))
+            worst.add(is_forbidden(y.logZ(Index(h), i)) ? 0 : 1, 0);
+          else
+            worst.add(distance(y.logZ(Index(h), i), L(i)), most(i));
+      }
+    else
 
       // take the heads of a layer back together
-      const Ring ring{comm, cases[0].queries(p), cases[0].keys(p)};
-      const auto q = [&](const auto& m) { return part_of(m, ring.queries, rank); };
-      const auto k = [&](const auto& m) { return part_of(m, ring.keys, rank); };
-      Matrix<double> dL(4, ring.queries.rows(rank));
-      for (Index h = 0; h < 4; ++h) dL.row(h) = q(cases[std::size_t(h)].dL);
-      const auto y = ring_attention(ring, q(Q), k(K), k(V), many);
-      const auto g = ring_attention_vjp(ring, q(Q), k(K), k(V), y, q(dO), many, dL);
-      for (std::size_t h = 0; h < 4; ++h) {
-        worst.add(g.Q.middleCols(4 * Index(h), 4), q(truths[h].dQ),
-                  q(bounds[h].dQ));
-        worst.add(distance(g.sinks[h], truths[h].dsink), bounds[h].dsink);
-      }
+      {
+        Matrix<double> dL(4, ring.queries.rows(rank));
+        for (Index h = 0; h < 4; ++h) dL.row(h) = q(x.cases[std::size_t(h)].dL);
+        const auto g = columns == 0
+            ? ring_attention_vjp(ring, q(x.Q), k(x.K), k(x.V), y, q(x.dO), x.many,
+                                 dL)
+            : grid_attention_vjp(ring, columns, q(x.Q), k(x.K), k(x.V), y, q(x.dO),
+                                 x.many, dL);
+        for (std::size_t h = 0; h < 4; ++h) {
+          worst.add(g.Q.middleCols(4 * Index(h), 4), q(x.back[h].dQ),
+                    q(x.back_bounds[h].dQ));
+          worst.add(distance(g.sinks[h], x.back[h].dsink), x.back_bounds[h].dsink);
+        }
 
-      // compare the sums of heads that share keys
-      for (std::size_t a = 0; a < 4; a += 2) {
-        const Index pair = Index(a) / 2;
-        worst.add(g.K.middleCols(4 * pair, 4),
-                  k(Matrix<quad>(truths[a].dK + truths[a + 1].dK)),
-                  k(Matrix<double>(bounds[a].dK + bounds[a + 1].dK)));
-        worst.add(g.V.middleCols(3 * pair, 3),
-                  k(Matrix<quad>(truths[a].dV + truths[a + 1].dV)),
-                  k(Matrix<double>(bounds[a].dV + bounds[a + 1].dV)));
+        // compare the sums of heads that share keys
+        for (std::size_t a = 0; a < 4; a += 2) {
+          const Index pair = Index(a) / 2;
+          const auto &s = x.back[a], &t = x.back[a + 1];
+          const auto &b = x.back_bounds[a], &c = x.back_bounds[a + 1];
+          worst.add(g.K.middleCols(4 * pair, 4), k(Matrix<quad>(s.dK + t.dK)),
+                    k(Matrix<double>(b.dK + c.dK)));
+          worst.add(g.V.middleCols(3 * pair, 3), k(Matrix<quad>(s.dV + t.dV)),
+                    k(Matrix<double>(b.dV + c.dV)));
+        }
       }
-      return worst;
-    });
+    return worst;
+  });
 }
+void check_layers(bool forward, const std::vector<std::pair<int, int>>& all) {
+  const LayerCase sloping(true), level(false);
+  for (const auto& [p, columns] : all) {
+    for (const Place place : {Place::even, Place::uneven, Place::zigzag})
+      check_layer(sloping, place, p, columns, forward);
+    check_layer(level, Place::striped, p, columns, forward);
+  }
+}
+const std::vector<std::pair<int, int>> grids{
+    {1, 1}, {2, 1}, {2, 2}, {3, 3}, {4, 2}, {4, 4}, {6, 2}, {6, 3},
+    {7, 7}, {8, 2}, {8, 4}, {8, 8}};
+BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
+  check_layers(false, {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {7, 0}});
+}
+BOOST_AUTO_TEST_CASE(grid_forward) { check_layers(true, grids); }
+BOOST_AUTO_TEST_CASE(grid_backward) { check_layers(false, grids); }
 
 // go back by the textbook
 double textbook_excess(const D& c, const Truth& f, const BackTruth& t,

@@ -1,10 +1,12 @@
 // tests/ring_faults_mpi_test.cpp: tangled from chapters/10-ring-checks.nw; edit that file, not this one.
+// flags: -fopenmp
 #include "prelude.hpp"
 #include "verify.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <thread>
 
 #include "attn/ring.hpp"
 #include "mpirun.hpp"
@@ -18,20 +20,22 @@ using attn::flash;
 void compute_digest(int rank) {
   const Index n = 900;
   const auto c = ring_case<double>(n, n, 32, 32, 3);
-  const Ring ring{MPI_COMM_WORLD, zigzag(n, 3), zigzag(n, 3)};
+  const Ring ring{MPI_COMM_WORLD, zigzag(n, 3), zigzag(n, 3), nullptr, 100};
   const auto mine = [&](const auto& m) { return part_of(m, ring.keys, rank); };
-  const FlashHeads<double> rule{1, 1, causal<double>()};
-  const Matrix<double> Q = mine(c.Q), K = mine(c.K), V = mine(c.V);
+  FlashHeads<double> rule{2, 1, causal<double>()};
+  rule.rule.key_block = 8;  // spans of 128 and 32 keys
+  const Matrix<double> K = mine(c.K), V = mine(c.V);
+  const Matrix<double> Q = mine(c.Q).replicate(1, 2);
+  const Matrix<double> dO = mine(c.dO).replicate(1, 2);
   const auto y = ring_attention(ring, Q, K, V, rule);
-  const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, mine(c.dO), rule);
+  const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, dO, rule);
 
   // fingerprint what all ranks have found
-  std::uint64_t hash = 1469598103934665603u, all;
+  std::string bytes;
   for (const auto* m : {&y.O, &g.Q, &g.K, &g.V})
-    for (Index i = 0; i < m->size(); ++i)
-      hash = (hash ^ std::bit_cast<std::uint64_t>(m->data()[i])) *
-             1099511628211u;
-  hash *= std::uint64_t(2 * rank + 1);
+    bytes.append(reinterpret_cast<const char*>(m->data()),
+                 std::size_t(m->size()) * sizeof(double));
+  std::uint64_t hash = detail::hashed(bytes) * std::uint64_t(2 * rank + 1), all;
   MPI_Allreduce(&hash, &all, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
   const auto states = tree_decode<double>(MPI_COMM_WORLD, c.Q.row(0), K, V,
                                           4, 4);
@@ -59,6 +63,15 @@ void compute_digest(int rank) {
   if (scenario == "killed" && rank == 1) std::raise(SIGKILL);
   if (scenario == "throws" && rank == 1)
     throw std::runtime_error("no such rank");
+  if (scenario == "hangs")
+
+    // let one rank hang
+    {
+      if (rank == 1) std::this_thread::sleep_for(std::chrono::seconds(100));
+      const Matrix<double> x = Matrix<double>::Ones(4, 2);
+      ring_attention<double>({MPI_COMM_WORLD, contiguous(12, 3),
+                              contiguous(12, 3), nullptr, 0.5}, x, x, x);
+    }
   compute_digest(rank);
   MPI_Finalize();
   std::_Exit(0);
@@ -106,15 +119,24 @@ BOOST_AUTO_TEST_SUITE(ring)
 BOOST_AUTO_TEST_CASE(a_killed_rank_ends_the_job) {
   const Job job = launch("killed", "");
   fact("seconds", job.seconds, 2);
-  verify(job.seconds, 30);
+  verify(job.seconds, 50);
   verify(double(job.status == 0), 0);
   verify(double(job.output.find("rank 1") == std::string::npos ||
                 job.output.find("signal 9") == std::string::npos), 0);
 }
+BOOST_AUTO_TEST_CASE(a_hanging_rank_ends_the_job) {
+  const Job job = launch("hangs", "");
+  fact("seconds", job.seconds, 2);
+  verify(job.seconds, 50);
+  verify(double(job.status == 0), 0);
+  verify(double(job.output.find("ring_attention: rank") == std::string::npos ||
+                job.output.find("is not through after 0.5 seconds") ==
+                    std::string::npos), 0);
+}
 BOOST_AUTO_TEST_CASE(an_uncaught_exception_ends_the_job) {
   const Job job = launch("throws", "");
   fact("seconds", job.seconds, 2);
-  verify(job.seconds, 30);
+  verify(job.seconds, 50);
   verify(double(job.status == 0), 0);
   verify(double(job.output.find("no such rank") == std::string::npos), 0);
 }
@@ -125,7 +147,8 @@ BOOST_AUTO_TEST_CASE(same_bits_whatever_the_transport) {
   for (const std::string setting :
        {"--mca btl_vader_single_copy_mechanism none",
         "--mca btl_vader_eager_limit 128 --mca mpi_yield_when_idle 0",
-        "--mca btl tcp,self"})
+        "--mca btl tcp,self",
+        "-x OMP_NUM_THREADS=3 -x OMP_WAIT_POLICY=passive"})
     verify(double(digest_of(launch("digest", setting)) != digest), 0);
   BOOST_TEST(digest.size() > 10);
 }

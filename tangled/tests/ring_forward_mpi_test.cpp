@@ -88,6 +88,13 @@ BOOST_AUTO_TEST_CASE(forward_all_at_once) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
     check_rule<double>(everything<double>, 10 * seed);
 }
+BOOST_AUTO_TEST_CASE(forward_many_spans) {
+  check_rule<double>([](D& c) { c.plain.key_block = 1, c.plain.right = 9; });
+  D c = ring_case<double>(26, 70, 5, 3, 2);
+  c.plain.key_block = 1;  // spans of 16 keys
+  const Truth t = forward_truth(c);
+  for (const int p : {1, 2}) check_forward(c, t, Bounds<double>(c, t), p);
+}
 BOOST_AUTO_TEST_CASE(forward_float) {
   check_rule<float>([](RingCase<float>& c) { c.plain.right = 0; });
   check_rule<float>(everything<float>, 7);

@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <cstring>
+#include <functional>
 
 #include "attn/ring.hpp"
 #include "ring_ranks.hpp"
@@ -16,6 +17,10 @@ extern "C" void __libc_free(void*);
 namespace {
 thread_local bool counting = false;
 thread_local long live = 0, peak = 0;
+thread_local int fail_in = 0;  // the how many-th large allocation fails
+bool fails(std::size_t n) {
+  return fail_in > 0 && n > 200'000 && --fail_in == 0;
+}
 void* counted(void* p) {
   if (counting && p) live += long(malloc_usable_size(p));
   if (live > peak) peak = live;
@@ -24,19 +29,49 @@ void* counted(void* p) {
 void start_counting() { live = peak = 0, counting = true; }
 long peak_since() { counting = false; return peak; }
 }  // namespace
-extern "C" void* malloc(std::size_t n) { return counted(__libc_malloc(n)); }
+extern "C" void* malloc(std::size_t n) {
+  return fails(n) ? nullptr : counted(__libc_malloc(n));
+}
 extern "C" void* aligned_alloc(std::size_t align, std::size_t n) {
-  return counted(__libc_memalign(align, n));
+  return fails(n) ? nullptr : counted(__libc_memalign(align, n));
 }
 extern "C" void free(void* p) {
   if (counting && p) live -= long(malloc_usable_size(p));
   __libc_free(p);
+}
+
+// stand between the ring and MPI
+namespace {
+long started = 0, completed = 0;
+int throw_at_poke = 0;
+}
+extern "C" int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* any,
+                          MPI_Status* status) {
+  if (throw_at_poke > 0 && --throw_at_poke == 0)
+    throw std::runtime_error("planted");
+  return PMPI_Iprobe(from, tag, comm, any, status);
+}
+extern "C" int MPI_Irecv(void* data, int n, MPI_Datatype type, int from,
+                         int tag, MPI_Comm comm, MPI_Request* request) {
+  ++started;
+  return PMPI_Irecv(data, n, type, from, tag, comm, request);
+}
+extern "C" int MPI_Isend(const void* data, int n, MPI_Datatype type, int to,
+                         int tag, MPI_Comm comm, MPI_Request* request) {
+  ++started;
+  return PMPI_Isend(data, n, type, to, tag, comm, request);
+}
+extern "C" int MPI_Waitall(int n, MPI_Request* all, MPI_Status* status) {
+  for (int i = 0; i < n; ++i) completed += all[i] != MPI_REQUEST_NULL;
+  return PMPI_Waitall(n, all, status);
 }
 using namespace attn;
 static const World world;
 
 BOOST_AUTO_TEST_SUITE(ring)
 using attn::flash;
+
+// check traffic, heads, decoding and faults
 
 // count the traffic going back
 Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
@@ -92,6 +127,35 @@ BOOST_AUTO_TEST_CASE(counted_backward) {
       });
 }
 
+// count the traffic of a grid
+Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
+  Traffic sent;
+  const Index m = 6, H = 8, G = 4, d = 4, e = 3, h = std::max<Index>(1, G / a);
+  Ring ring{comm, contiguous(a * b * m, a * b), contiguous(a * b * m, a * b)};
+  const auto seed = std::uint64_t(rank);
+  const auto Q = gaussian<double>(m, H * d, seed, "Q");
+  const auto K = gaussian<double>(m, G * d, seed, "K");
+  const auto V = gaussian<double>(m, G * e, seed, "V");
+  const auto dO = gaussian<double>(m, H * e, seed, "dO");
+  const FlashHeads<double> many{H, G, causal<double>()};
+  if (!back) ring.traffic = &sent;
+  const auto y = grid_attention(ring, a, Q, K, V, many);
+  ring.traffic = &sent;
+  if (back) grid_attention_vjp(ring, a, Q, K, V, y, dO, many);
+
+  // compare the traffic of a grid with the theorem
+  const Index per_query = back ? 2 * d + 2 * e + 2 : d + e + 1;
+  const Index laps = back ? (b > 1 ? 3 * b - 1 : 0) : b - 1;
+  const Index numbers = (a - 1) * m * H / a * per_query +
+                        (back ? 2 : 1) * (a - 1) * m * h * (d + e) +
+                        laps * a * m * h * (d + e);
+  Worst worst;
+  worst.add(double(std::abs(sent.bytes - 8 * numbers)), 0);
+  worst.add(double(std::abs(sent.messages -
+                            h * (laps + (back ? 4 : 3) * (a - 1)))), 0);
+  return worst;
+}
+
 // compare heads with flash
 Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
   const Index d = 3, e = 2;
@@ -105,7 +169,7 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
   FlashHeads<double> many{H, G, causal<double>()};
   for (Index h = 0; h < H; ++h) many.slopes.push_back(0.125 * double(h));
   const auto O = head_parallel<double>({comm, x, x}, part_of(Q, x, rank),
-      part_of(K, x, rank), part_of(V, x, rank), many);
+      part_of(K, x, rank), part_of(V, x, rank), many).O;
   Worst worst;
   for (Index h = 0; h < H; ++h) {
     const Index g = h * G / H;
@@ -115,29 +179,19 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
     worst.add(distance(O.middleCols(h * e, e), part_of(whole, x, rank)), 0);
   }
   worst.add(double(std::abs(O.cols() - H * e)), 0);
-  worst.add(double(std::abs(detail::widest(many, 1, 2, 3 * G) - 3 * H)), 0);
   return worst;
 }
 
 // check heads spread over ranks
-BOOST_AUTO_TEST_CASE(counted_heads) {
-  for (const int p : {1, 2, 4})
-    on_ranks(p, [&](MPI_Comm comm, int rank) {
-      Traffic sent;
-      const Index m = 6, H = 8, G = 4, d = 4, e = 3;
-      const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), &sent};
-      const auto seed = std::uint64_t(rank);
-      const auto Q = gaussian<double>(m, H * d, seed, "Q");
-      const auto K = gaussian<double>(m, G * d, seed, "K");
-      const auto V = gaussian<double>(m, G * e, seed, "V");
-      head_parallel<double>(ring, Q, K, V, {H, G});
-      Worst worst;
-      worst.add(double(std::abs(sent.messages - 4 * (p - 1))), 0);
-      worst.add(double(std::abs(sent.bytes -
-                                8 * (p - 1) * m * (H + G) * (d + e) / p)), 0);
-      return worst;
+void count_grids(bool back) {
+  for (const auto& [a, b] : {std::pair{1, 3}, {2, 1}, {2, 3}, {4, 1}, {4, 2},
+                             {8, 1}})
+    on_ranks(a * b, [&, a = a, b = b](MPI_Comm comm, int rank) {
+      return count_grid(comm, rank, a, b, back);
     });
 }
+BOOST_AUTO_TEST_CASE(counted_grid) { count_grids(false); }
+BOOST_AUTO_TEST_CASE(counted_grid_backward) { count_grids(true); }
 BOOST_AUTO_TEST_CASE(heads_have_the_bits_of_flash) {
   for (const auto& [H, G] : {std::pair{1, 1}, {3, 3}, {5, 1}, {8, 4}})
     for (const int p : {1, 2, 3, 4, 7})
@@ -353,21 +407,28 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     }));
 
     // refuse heads and caches that do not fit
-    worst.add(all_throw<Shape>(comm, "for 2 heads of queries and 1 of keys", [&] {
+    worst.add(all_throw<Shape>(comm, "2 heads on 1 of keys", [&] {
       head_parallel(c.ring, c.Q, c.K, c.V, {2, 1});
     }));
-    worst.add(all_throw<Shape>(comm, "for 3 heads of queries and 0 of keys", [&] {
+    worst.add(all_throw<Shape>(comm, "3 heads on 0 of keys", [&] {
       ring_attention(c.ring, c.Q, c.K, c.V, {3, 0});
     }));
-    worst.add(all_throw<Shape>(comm, "for 3 heads of queries and 3 of keys", [&] {
+    worst.add(all_throw<Shape>(comm, "3 heads on 3 of keys", [&] {
       ring_attention<double>(c.ring, c.Q, Matrix<double>(4, 4), c.Q, {3, 3});
     }));
     worst.add(all_throw<Shape>(comm, "heads of keys is 3 on rank 1", [&] {
       tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 3, rank == 1 ? 3 : 1);
     }));
-    worst.add(all_throw<Shape>(comm, "not contiguous", [&] {
-      c.ring.keys = zigzag(12, 3);
-      head_parallel(c.ring, c.Q, c.K, c.V);
+
+    // refuse grids that do not fit
+    worst.add(all_throw<Shape>(comm, "2 columns for 3 ranks", [&] {
+      grid_attention(c.ring, 2, c.Q, c.K, c.V);
+    }));
+    worst.add(all_throw<Shape>(comm, "columns is 3 on rank 1", [&] {
+      grid_attention(c.ring, rank == 1 ? 3 : 1, c.Q, c.K, c.V);
+    }));
+    worst.add(all_throw<Shape>(comm, "dO is 3x2, expected 4x2", [&] {
+      grid_attention_vjp(c.ring, 3, c.Q, c.K, c.V, y, dO);
     }));
     worst.add(all_throw<Shape>(comm, "tree_decode: width of V is 3 on rank 2", [&] {
       tree_decode<double>(comm, c.Q.row(0), c.K,
@@ -384,6 +445,111 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     const Matrix<double> ones = Matrix<double>::Ones(4, 1);
     const auto one = tree_decode<double>(comm, ones.row(0), ones, ones).front();
     worst.add(std::abs(one.output()(0) - 1), 0);
+    return worst;
+  });
+}
+
+// check that trouble is told
+BOOST_AUTO_TEST_CASE(thrown_between_departure_and_arrival) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    Worst worst;
+    started = completed = 0;
+    const Ring ring{comm, contiguous(30, 3), contiguous(30, 3)};
+    const auto circle = detail::circle_of(ring);
+    const auto depart_only = [&] {
+      detail::Convoy<double> x(circle, 0, 500);
+      x.block().setConstant(rank);
+      x.depart(10);
+      throw std::runtime_error("between (on rank 1)");
+    };
+    worst.add(all_throw<std::runtime_error>(comm, "between", depart_only));
+    worst.add(double(std::abs(started - 2) + std::abs(completed - 2)), 0);
+
+    // plant an exception at each poke
+    Call c(comm);
+    const auto y = c();
+    const std::vector<std::function<void()>> calls{
+        [&] { c(); },
+        [&] { ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, c.V); },
+        [&] { grid_attention(c.ring, 1, c.Q, c.K, c.V); },
+        [&] { grid_attention_vjp(c.ring, 1, c.Q, c.K, c.V, y, c.V); }};
+    for (const auto& call : calls) {
+      int planted = 0;
+      for (int thrown = 1; thrown; ++planted) {
+        started = completed = thrown = 0;
+        throw_at_poke = rank == 1 ? planted + 1 : 0;
+
+        // see whether the planted exception reaches all
+        std::string text = "none";
+        try { call(); } catch (const std::runtime_error& e) { text = e.what(); }
+        thrown = text != "none";
+        int all = 0;
+        MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
+        worst.add(double(all != 0 && all != 3), 0);
+        worst.add(double(thrown && text != "planted (on rank 1)"), 0);
+        worst.add(double(std::abs(started - completed)), 0);
+        throw_at_poke = 0;
+      }
+      worst.add(double(planted < 2), 0);
+    }
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(no_memory_on_one_rank) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Index m = 300, d = 96;
+    const Ring ring{comm, contiguous(3 * m, 3), contiguous(3 * m, 3)};
+    const auto seed = std::uint64_t(rank);
+    const auto Q = gaussian<double>(m, d, seed, "Q");
+    const auto K = gaussian<double>(m, d, seed, "K");
+    FlashHeads<double> many{3, 3, causal<double>()};
+    many.rule.left = 5;
+    const auto y = ring_attention(ring, Q, K, K, many);
+    grid_attention(ring, 3, Q, K, K, many);  // all connected
+    Worst worst;
+    for (int what = 0; what < 4; ++what)
+
+      // let memory run out at each allocation
+      {
+        int k = 0;
+        for (int thrown = 1; thrown; ++k) {
+          HeadsOutput<double> copy = y;
+          thrown = 0;
+          fail_in = rank == 1 ? k + 1 : 0;
+          try {
+            if (what == 0) ring_attention(ring, Q, K, K, many);
+            if (what == 1) grid_attention(ring, 3, Q, K, K, many);
+            if (what == 2)
+              ring_attention_vjp<double>(ring, Q, K, K, std::move(copy), K, many);
+            if (what == 3) grid_attention_vjp(ring, 3, Q, K, K, copy, K, many);
+          } catch (const std::bad_alloc&) {
+            thrown = 1;
+          }
+          fail_in = 0;
+          int all = 0;
+          MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
+          worst.add(double(all != 0 && all != 3), 0);
+        }
+        worst.add(double(k < 3), 0);
+      }
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(messages_of_users_are_not_disturbed) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    double mine = 10.0 + rank, got = 0;
+    MPI_Request waiting;
+    MPI_Irecv(&got, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+              &waiting);
+    const Call c(comm);
+    const auto y = c();
+    ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, c.V);
+    head_parallel(c.ring, c.Q, c.K, c.V);
+    tree_decode<double>(comm, c.Q.row(0), c.K, c.V);
+    MPI_Send(&mine, 1, MPI_DOUBLE, (rank + 1) % 3, rank % 2, comm);
+    MPI_Wait(&waiting, MPI_STATUS_IGNORE);
+    Worst worst;
+    worst.add(std::abs(got - (10.0 + (rank + 2) % 3)), 0);
     return worst;
   });
 }

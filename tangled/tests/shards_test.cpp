@@ -6,6 +6,7 @@
 #include "attn/ring_cost.hpp"
 #include "ring_case.hpp"
 using namespace attn;
+using detail::grouped;
 
 BOOST_AUTO_TEST_SUITE(ring)
 
@@ -144,6 +145,47 @@ BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
                              all * ((2 * p - 1) * m + 1))), 0);
     }
 }
+BOOST_AUTO_TEST_CASE(grid_balance) {
+  const auto rule = causal<double>();
+  for (const int a : {1, 2, 4})
+    for (const int b : {2, 3})
+      for (const Index m : {2, 6}) {
+        const int p = a * b;
+        const Index n = p * m, g = a * m;
+        const Shards c = grouped(contiguous(n, p), a);
+        const Shards z = grouped(zigzag(n, p), a);
+        const Shards t = grouped(striped(n, p), a);
+        for (int r = 0; r < b; ++r)
+          for (int s = 0; s < b; ++s)
+
+            // compare the pairs of two groups
+            {
+              BOOST_TEST(c.of[std::size_t(r)].size() == 1u);
+              const Index full = r > s ? g * g : r == s ? g * (g + 1) / 2 : 0;
+              verify(double(std::abs(count_pairs(rule, c, c, r, s) - full)), 0);
+              if (r == s) continue;
+              verify(double(std::abs(count_pairs(rule, z, z, r, s) - g * g / 2)), 0);
+              const Index more = a * a * m * (s < r ? m + 1 : m - 1) / 2;
+              verify(double(std::abs(count_pairs(rule, t, t, r, s) - more)), 0);
+            }
+      }
+}
+BOOST_AUTO_TEST_CASE(counts_what_a_mask_keeps) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Dice roll{seed};
+    const Index n_q = 1 + roll(20), n_k = 1 + roll(20);
+    RingRule c = random_rule(roll, n_q, n_k);
+    c.masked = true;
+    const Shards q = zigzag(n_q, 3), k = zigzag(n_k, 3);
+    Index counted = 0, allowed = 0;
+    for (int r = 0; r < 3; ++r)
+      for (int t = 0; t < 3; ++t) counted += count_pairs(c.rule(), q, k, r, t);
+    for (Index i = 0; i < n_q; ++i)
+      for (Index j = 0; j < n_k; ++j)
+        allowed += allows(c.rule(), n_q, n_k, i, j);
+    verify(double(std::abs(counted - allowed)), 0);
+  }
+}
 
 // check the model of the ring
 BOOST_AUTO_TEST_CASE(uniform_ring) {
@@ -166,6 +208,69 @@ BOOST_AUTO_TEST_CASE(contiguous_ring) {
       const auto half = [](int, int) { return 0.5; };
       verify(std::abs(ring_time(p, half, tau).total - 0.5 * p), 0);
     }
+}
+BOOST_AUTO_TEST_CASE(uniform_ring_back) {
+  const double tau = 1;
+  for (const int p : {2, 3, 10, 100})
+    for (const double c : {1.0, 1.25, 1.75, 2.0, 2.5, 7.0})
+      for (const bool lap : {false, true}) {
+        const double t = ring_time_back(
+            p, [&](int, int) { return c; }, tau, lap);
+        const double expected =
+            c >= 2 * tau ? p * c + tau : 2 * c + (2 * p - 3) * tau;
+        verify(std::abs(t - expected - (lap ? p * tau : 0)), 0);
+      }
+  verify(std::abs(ring_time_back(1, [](int, int) { return 3.0; }, 1, true) -
+                  3), 0);
+}
+BOOST_AUTO_TEST_CASE(rounds_meet_once) {
+  for (Index c = 1; c <= 12; ++c)
+    for (Index s = 1; s <= 12; ++s) {
+      const Index rounds = std::max(c, s);
+      Matrix<int> met = Matrix<int>::Zero(c, s);
+      for (Index t = 0; t < rounds; ++t) {
+        std::vector<int> used(std::size_t(s), 0);
+        for (Index i = 0; i < c; ++i) {
+          const Index j = (i + t) % rounds;
+          if (j < s) ++met(i, j), ++used[std::size_t(j)];
+        }
+        for (const int u : used) verify(double(u > 1), 0);
+      }
+      verify(double((met.array() != 1).count()), 0);
+    }
+}
+BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
+  const int p = 6;
+  const Index m = 4;
+  for (const auto& [where, x] :
+       {std::pair{Placement::contiguous, contiguous(p * m, p)},
+        {Placement::zigzag, zigzag(p * m, p)},
+        {Placement::striped, striped(p * m, p)}})
+    for (int r = 0; r < p; ++r)
+      for (int t = 0; t < p; ++t)
+        verify(std::abs(causal_pairs(where, r, t, double(m)) -
+                        double(count_pairs(causal<double>(), x, x, r,
+                                           (r - t + p) % p))), 0);
+  const LayerExtents layer{64, 8, 4, 16, 2};
+  const Machine idle{std::numeric_limits<double>::infinity(), {0, 1}, {0, 1}};
+
+  // compare simulated times with bytes
+  const auto time = [&](int a, int b, bool back) {
+    return grid_time(layer, idle, Placement::zigzag, a * b, a, back);
+  };
+  const double unit = 2 * 16;  // bytes of a key or a value
+  verify(std::abs(time(1, 8, false) - 7 * 8 * 4 * 2 * unit), 0);
+  verify(std::abs(time(1, 8, true) - (15 + 8) * 8 * 4 * 2 * unit), 0);
+  for (const int a : {4, 8}) {
+    const int b = 16 / a;
+    const double m = 4, queries = (a - 1) * m * 8 / a;
+    const double forward = queries * (2 * unit + 2) + (a - 1) * m * 2 * unit;
+    const double back = queries * (4 * unit + 4) + (a - 1) * m * 4 * unit;
+    verify(std::abs(time(a, b, false) - forward -
+                    (b - 1) * a * m * 2 * unit), 0);
+    verify(std::abs(time(a, b, true) - back -
+                    (3 * b - 1) * a * m * 2 * unit), 0);
+  }
 }
 BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
   const auto tile = [](int r, int t) {
@@ -269,6 +374,49 @@ BOOST_AUTO_TEST_CASE(truth_goes_back) {
   }
 }
 
+// check which scheme wins
+const LayerExtents layer_of(double n) { return {n, 32, 8, 128, 2}; }
+const Machine accelerators{4e14, {5e-6, 5e10}, {5e-6, 4.5e11}, 8};
+
+void tell_speeds(const std::string& key, const LayerExtents& x, int p,
+                 bool back) {
+  const std::string end = back ? "_back" : "";
+  const auto tell = [&](const std::string& name, Placement where, int a) {
+    const double speed = grid_speed(x, accelerators, where, p, a, back);
+    fact(key + "_" + std::to_string(p) + "_" + name + end, 100 * speed, 2);
+    return speed;
+  };
+  const int a = best_columns(x, accelerators, p, back);
+  fact(key + "_" + std::to_string(p) + "_columns" + end, a);
+  const double contiguous = tell("contiguous", Placement::contiguous, 1);
+  const double zigzag = tell("zigzag", Placement::zigzag, 1);
+  const double grid = tell("grid", Placement::zigzag, a);
+  if (p <= 32) tell("heads", Placement::zigzag, p);
+
+  // hold the table to what the text says
+  verify(contiguous, zigzag * (1 + 0x1p-20));
+  verify(0.99 * zigzag, grid);
+  verify(grid, 1 + 0x1p-20);
+  if (p == 4096 && x.n < 2e6) verify(8 * zigzag, grid);
+  if (p == 64 && back) verify(zigzag, grid);
+  if (p <= 64 && !back) verify(0.99, zigzag);
+}
+BOOST_AUTO_TEST_CASE(which_scheme_wins) {
+  for (const bool back : {false, true})
+    for (const int p : {8, 64, 512, 4096}) {
+      tell_speeds("short", layer_of(1e6), p, back);
+      tell_speeds("long", layer_of(1e7), p, back);
+    }
+  for (const double n : {1e6, 1e7})
+    for (const int p : {8, 64, 512}) {
+      const auto speed = [&](Placement where) {
+        return grid_speed(layer_of(n), accelerators, where, p, 1, false);
+      };
+      verify(std::abs(speed(Placement::striped) / speed(Placement::zigzag) -
+                      1), 1e-3);
+    }
+}
+
 // check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_window) {
   const Index m = 6;
@@ -318,5 +466,57 @@ BOOST_AUTO_TEST_CASE(answer_both_directions) {
   const auto tile = [&](int, int) { return c; };
   verify(std::abs(ring_time(9, tile, net.seconds(x)).total - 35), 0);
   verify(std::abs(ring_time(9, tile, net.seconds(x / 2)).total - 19), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_bytes) {
+  const Index m = 15625, ring = 63 * m * 8 * 256 * 2;
+  const Index circles = 7 * (8 * m) * 256 * 2;
+  const Index exchange = (7 * m * 32 * 257 / 8 + 7 * m * 256) * 2;
+  verify(double(std::abs(ring - 4'032'000'000)), 0);
+  verify(double(std::abs(circles - 448'000'000)), 0);
+  verify(double(std::abs(exchange - 280'875'000)), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_square) {
+  for (const int H : {8, 32})
+    for (const int p : {2, 4, 8, 16, 64}) {
+      const int G = 8;  // a f(a), in integers: it is better by sign
+      const auto f = [&](int a) {
+        return (a - 1) * (H + G) + (p - a) * G;
+      };
+      for (int a = 1; 2 * a <= std::min(p, G); a *= 2) {
+        const int gain = 2 * f(a) - f(2 * a);  // 2a (f(a) - f(2a))
+        BOOST_TEST((gain > 0) == (p > 1 + H / G));
+      }
+    }
+}
+BOOST_AUTO_TEST_CASE(answer_window_elsewhere) {
+  const int p = 6;
+  auto rule = causal<double>();
+  rule.left = 6;
+  for (const bool stripes : {false, true}) {
+    const Shards x = stripes ? striped(96, p) : zigzag(96, p);
+    for (int r = 0; r < p; ++r) {
+      int steps = 0;
+      for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
+      if (stripes) BOOST_TEST(steps == p);
+      else BOOST_TEST(steps <= 3);
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_random_tiles) {
+  const int p = 16;
+  double ring = 0, all = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Matrix<double> u = uniform<double>(p, p, seed, "tiles");
+    const Matrix<double> c = -((1 - u.array()) / 2).log();
+    const double one =
+        ring_time(p, [&](int r, int t) { return c(r, t); }, 0).total;
+    ring += one / 200, all += c.colwise().maxCoeff().sum() / 200;
+    verify(worse(0, one - c.colwise().maxCoeff().sum()), 1e-12 * one);
+  }
+  double harmonic = 0;
+  for (int k = 1; k <= p; ++k) harmonic += 1.0 / k;
+  // 3200 maxima of variance below pi^2/6: five standard errors
+  verify(std::abs(all / p - harmonic), 5 * 1.283 / std::sqrt(3200.0));
+  refute(all - ring, 5);
 }
 BOOST_AUTO_TEST_SUITE_END()

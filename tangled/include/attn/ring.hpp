@@ -1,23 +1,35 @@
 // include/attn/ring.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
 #pragma once
 #include <mpi.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 // include what the ring needs
+#include <algorithm>
 #include <array>
-#include <bit>
+#include <chrono>
 #include <cmath>
-#include <cstdint>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <limits>
-#include <numeric>
+#include <mutex>
+#include <new>
+
+// include what the ring needs besides
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
-#include <tuple>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 #include "attn/flash.hpp"
 #include "attn/online.hpp"
+#include "attn/random.hpp"
 #include "attn/shards.hpp"
 
 namespace attn {
@@ -27,87 +39,113 @@ struct Traffic {
   long messages = 0, bytes = 0;
   double waited = 0;
 };
-/// A ring of ranks and the placement of queries and keys on them.  Nothing
-/// else may be under way on `comm` during a call.
+
+/// A ring of ranks and the placement of queries and keys on them.  A call
+/// that takes longer than `patience` seconds ends the job.
 struct Ring {
   MPI_Comm comm;
   Shards queries, keys;
   Traffic* traffic = nullptr;
+  double patience = std::numeric_limits<double>::infinity();
   int rank() const { int r; MPI_Comm_rank(comm, &r); return r; }
   int size() const { int p; MPI_Comm_size(comm, &p); return p; }
 };
 namespace detail {
-// check arguments, send blocks, meet them
+// prepare what ranks share
 
-// let blocks travel round the ring
-/// A block of rows on its way round the ring, and room for the next.
-template <class T>
-struct Convoy {
-  const Ring& ring;
-  int tag;
-  Matrix<T> here, next;
-  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  void depart(Index incoming);
-  void poke();
-  void arrive();
+// keep a communicator of our own
+/// Called by MPI when the communicator is freed that has a duplicate.
+inline int free_duplicate(MPI_Comm, int, void* value, void*) {
+  int over = 0;
+  MPI_Finalized(&over);
+  auto* copy = static_cast<MPI_Comm*>(value);
+  if (!over) MPI_Comm_free(copy);
+  delete copy;
+  return MPI_SUCCESS;
+}
+
+/// The duplicate of comm on which this library sends.  Collective.
+inline MPI_Comm own(MPI_Comm comm) {
+  static const int key = [] {
+    int k;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &k, nullptr);
+    return k;
+  }();
+  MPI_Comm* copy = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(comm, key, &copy, &found);
+  if (!found)
+
+    // duplicate the communicator
+    {
+      copy = new MPI_Comm;
+      MPI_Comm_dup(comm, copy);
+      MPI_Comm_set_attr(comm, key, copy);
+    }
+  return *copy;
+}
+
+// watch the clock during a call
+/// Ends this process, and with it the job, unless it is destroyed within
+/// so many seconds.
+struct Watch {
+  std::mutex lock;
+  std::condition_variable bell;
+  bool over = false;
+  std::thread guard;
+
+  Watch(const char* who, MPI_Comm comm, double seconds) noexcept;
+  Watch(const Watch&) = delete;
+  ~Watch();
 };
-/// What MPI calls a float or a double.
-template <class T>
-MPI_Datatype mpi_type() {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
-  return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+inline Watch::~Watch() {
+  if (!guard.joinable()) return;
+  { const std::lock_guard hold(lock); over = true; }
+  bell.notify_one();
+  guard.join();
 }
-/// Starts to send the block to the right and to receive one of so many
-/// rows from the left.
-template <class T>
-void Convoy<T>::depart(Index incoming) {
-  const int p = ring.size(), right = (ring.rank() + 1) % p;
-  const int left = (ring.rank() + p - 1) % p;
-  next.resize(incoming, here.cols());
-  MPI_Datatype row;
-  MPI_Type_contiguous(int(here.cols()), mpi_type<T>(), &row);
-  MPI_Type_commit(&row);
-  MPI_Irecv(next.data(), int(incoming), row, left, tag, ring.comm,
-            &requests[0]);
-  MPI_Isend(here.data(), int(here.rows()), row, right, tag, ring.comm,
-            &requests[1]);
-  MPI_Type_free(&row);
-  if (ring.traffic) {
-    ++ring.traffic->messages;
-    ring.traffic->bytes += long(here.size()) * long(sizeof(T));
-  }
-}
-/// Gives MPI an opportunity to move what is on its way.
-template <class T>
-void Convoy<T>::poke() {
-  int done;
-  MPI_Testall(2, requests.data(), &done, MPI_STATUSES_IGNORE);
-}
-
-/// Waits until the block has left and the next one is here.
-template <class T>
-void Convoy<T>::arrive() {
-  const double start = MPI_Wtime();
-  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
-  if (ring.traffic) ring.traffic->waited += MPI_Wtime() - start;
-  here.swap(next);
+inline Watch::Watch(const char* who, MPI_Comm comm,
+                    double seconds) noexcept {
+  if (!(seconds < 1e9)) return;
+  int rank;
+  MPI_Comm_rank(comm, &rank);
+  guard = std::thread([this, who, rank, seconds] {
+    std::unique_lock hold(lock);
+    const std::chrono::duration<double> most(seconds);
+    if (bell.wait_for(hold, most, [this] { return over; })) return;
+    std::fprintf(stderr, "%s: rank %d is not through after %g seconds; "
+                 "the job is ended\n", who, rank, seconds);
+    std::_Exit(3);
+  });
 }
 
 // object together
-/// Calls f on every rank.  If it throws std::invalid_argument or
-/// std::domain_error on any, all throw what the first of them did.
+/// What f throws, as a kind (0: nothing) and its words.
 template <class F>
-void together(MPI_Comm comm, F f) {
-  int rank, p, kind = 0, first;
-  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &p);
-  std::string text;
+std::pair<int, std::string> complaint(F f) {
   try {
     f();
   } catch (const std::invalid_argument& e) {
-    kind = 1, text = e.what();
+    return {1, e.what()};
   } catch (const std::domain_error& e) {
-    kind = 2, text = e.what();
+    return {2, e.what()};
+  } catch (const std::bad_alloc& e) {
+    return {3, e.what()};
+  } catch (const std::exception& e) {
+    return {4, e.what()};
+  } catch (...) {
+    return {4, "an exception of unknown type"};
   }
+  return {0, ""};
+}
+/// Calls f on every rank.  If it throws on any, all throw what the first of
+/// them did: std::invalid_argument, std::domain_error, std::bad_alloc, or
+/// std::runtime_error for all others.  Collective.
+template <class F>
+void together(MPI_Comm comm, F f) {
+  int rank, p, first;
+  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &p);
+  auto [kind, text] = complaint(f);
   const int mine = kind > 0 ? rank : p;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == p) return;
@@ -119,96 +157,267 @@ void together(MPI_Comm comm, F f) {
   MPI_Bcast(text.data(), head[1], MPI_CHAR, first, comm);
   text += " (on rank " + std::to_string(first) + ")";
   if (head[0] == 1) throw std::invalid_argument(text);
-  throw std::domain_error(text);
+  if (head[0] == 2) throw std::domain_error(text);
+  if (head[0] == 3) throw std::bad_alloc();
+  throw std::runtime_error(text);
 }
+/// What went wrong on this rank, to be told at the end.
+struct Trouble {
+  std::exception_ptr first{};
+  template <class F> void in(F f) {
+    if (!first) try { f(); } catch (...) { first = std::current_exception(); }
+  }
+  void tell(MPI_Comm comm) const {
+    together(comm, [&] { if (first) std::rethrow_exception(first); });
+  }
+};
 /// A number and its name, for objections.
 using Named = std::pair<const char*, double>;
 /// Are x and y equal, or both NaN?
 inline bool same_number(double x, double y) {
   return x == y || (std::isnan(x) && std::isnan(y));
 }
+/// A number to compare: that of an option, or infinity for none.
+template <class T>
+double or_infinite(const std::optional<T>& x) {
+  return x ? double(*x) : std::numeric_limits<double>::infinity();
+}
 /// Calls f, and requires that the named numbers are those of rank 0; in
-/// case of an objection all ranks throw it.
+/// case of an objection all ranks throw it.  Collective.
 template <class F>
 void agree(MPI_Comm comm, const char* who, const std::vector<Named>& mine,
            F f) {
   int rank;
   MPI_Comm_rank(comm, &rank);
   std::vector<double> theirs;
-  for (const auto& [name, value] : mine) theirs.push_back(value);
+  for (const auto& x : mine) theirs.push_back(x.second);
   MPI_Bcast(theirs.data(), int(theirs.size()), MPI_DOUBLE, 0, comm);
   together(comm, [&] {
+    // compare all numbers with the first rank's
     for (std::size_t i = 0; i < mine.size(); ++i)
       require(same_number(mine[i].second, theirs[i]), who, ": ",
-              mine[i].first, " is ",
-              mine[i].second, " on rank ", rank, " but ", theirs[i],
-              " on rank 0");
+              mine[i].first, " is ", mine[i].second, " on rank ", rank,
+              " but ", theirs[i], " on rank 0");
     f();
   });
 }
 
-/// A number to compare: that of an option, or infinity for none.
+// name numbers and rows for MPI
+/// What MPI calls a float or a double.
 template <class T>
-double or_infinite(const std::optional<T>& x) {
-  return x ? double(*x) : std::numeric_limits<double>::infinity();
+MPI_Datatype mpi_type() {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+/// So many numbers, to MPI.
+template <class T>
+struct RowType {
+  MPI_Datatype type;
+  explicit RowType(Index width) {
+    MPI_Type_contiguous(int(width), mpi_type<T>(), &type);
+    MPI_Type_commit(&type);
+  }
+  RowType(const RowType&) = delete;
+  ~RowType() { MPI_Type_free(&type); }
+};
+
+// ask all ranks
+/// Is it so on any rank?  Collective.
+inline bool any_of(MPI_Comm comm, bool mine) {
+  int here = mine, any = 0;
+  MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_MAX, comm);
+  return any != 0;
+}
+/// Sums over all ranks, entry by entry.  Collective.
+template <class T>
+void add_up(MPI_Comm comm, std::vector<T>& x) {
+  MPI_Allreduce(MPI_IN_PLACE, x.data(), int(x.size()), mpi_type<T>(),
+                MPI_SUM, comm);
+}
+
+/// The factor of the scores.
+template <class T>
+T scale_of(const FlashHeads<T>& many, const Matrix<T>& Q) {
+  return many.rule.scale.value_or(T(1) /
+                                  std::sqrt(T(Q.cols() / many.heads)));
+}
+
+// say who stands beside whom
+/// A circle of `size` places, of which this rank has one; left and right
+/// are ranks of comm, and the placements have a shard for each place.
+struct Circle {
+  MPI_Comm comm;
+  int size, place, left, right;
+  const Shards &queries, &keys;
+  Traffic* traffic;
+  int before(int at, int steps = 1) const {
+    return (at - steps + size) % size;
+  }
+};
+
+inline Circle circle_of(const Ring& ring) {
+  const int p = ring.size(), r = ring.rank();
+  return {own(ring.comm), p, r, (r + p - 1) % p, (r + 1) % p,
+          ring.queries, ring.keys, ring.traffic};
+}
+
+// let blocks travel round the circle
+/// A block of rows on its way round the circle, and room for the next.
+template <class T>
+struct Convoy {
+  const Circle& circle;
+  int tag;
+  Matrix<T> here, next;
+  Index rows = 0, coming = 0;
+  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+  Convoy(const Circle& c, int label, Index width);
+  Convoy(const Convoy&) = delete;
+  ~Convoy() { MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE); }
+
+  // say what a convoy can do
+  void depart(Index incoming);
+  void arrive();
+  In<T> block() const {
+    return {here.data(), rows, here.cols(), Eigen::OuterStride<>(here.cols())};
+  }
+  Out<T> block() {
+    return {here.data(), rows, here.cols(), Eigen::OuterStride<>(here.cols())};
+  }
+};
+template <class T>
+Convoy<T>::Convoy(const Circle& c, int label, Index width)
+    : circle(c), tag(label),
+      here(c.size > 1 ? c.keys.most() : c.keys.rows(0), width),
+      next(c.size > 1 ? c.keys.most() : 0, width),
+      rows(c.keys.rows(c.place)) {}
+/// Starts to send the block to the right and to receive one of so many
+/// rows from the left.
+template <class T>
+void Convoy<T>::depart(Index incoming) {
+  const RowType<T> row(here.cols());
+  coming = incoming;
+  MPI_Irecv(next.data(), int(coming), row.type, circle.left, tag,
+            circle.comm, &requests[0]);
+  MPI_Isend(here.data(), int(rows), row.type, circle.right, tag,
+            circle.comm, &requests[1]);
+  if (!circle.traffic) return;
+  ++circle.traffic->messages;
+  circle.traffic->bytes += long(rows * here.cols()) * long(sizeof(T));
+}
+/// Waits until the block has left and the next one is here.
+template <class T>
+void Convoy<T>::arrive() {
+  const double start = MPI_Wtime();
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  if (circle.traffic) circle.traffic->waited += MPI_Wtime() - start;
+  here.swap(next), rows = coming;
+}
+
+// give MPI an opportunity
+/// Lets MPI move what is on its way; for the thread that called the ring.
+inline void poke(MPI_Comm comm) {
+#ifdef _OPENMP
+  if (omp_get_thread_num() != 0) return;
+#endif
+  int any;
+  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any, MPI_STATUS_IGNORE);
+}
+
+// share work among the threads of a rank
+/// Calls f(0), ..., f(n - 1), on all threads of this rank if compiled with
+/// OpenMP.  Throws what one of them has thrown, after all are done.
+template <class F>
+void on_threads(Index n, F f) {
+  std::exception_ptr first;
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic)
+#endif
+  for (Index i = 0; i < n; ++i)
+
+    // work once and keep the first exception
+    try {
+      f(i);
+    } catch (...) {
+    #ifdef _OPENMP
+    #pragma omp critical(attn_ring)
+    #endif
+      if (!first) first = std::current_exception();
+    }
+  if (first) std::rethrow_exception(first);
+}
+
+// cut shards into spans
+/// Successive rows of a shard, the first of which is `row`.
+struct Span {
+  Piece piece;
+  Index row;
+};
+
+/// The rows at a place, in spans of at most so many.
+inline std::vector<Span> spans_of(const Shards& x, int place, Index most) {
+  std::vector<Span> spans;
+  Index row = 0;
+  for (const Piece& piece : x.of[std::size_t(place)])
+    for (Index i = 0; i < piece.n; i += most) {
+      const Index n = std::min(most, piece.n - i);
+      spans.push_back({{piece.first + i * piece.step, n, piece.step}, row});
+      row += n;
+    }
+  return spans;
+}
+/// Can one of n queries see a key under this rule between pieces?
+template <class T>
+bool may_meet(const FlashRule<T>& r) {
+  const Index first = *r.offset, last = first + *r.queries - 1;
+  return *r.queries > 0 && *r.keys > 0 &&
+         (!r.right || last + *r.right >= 0) &&
+         (!r.left || first - *r.left < *r.keys);
 }
 
 // view some rows and columns
-/// Rows first .. first + n - 1 of a view.
+/// Rows row .. row + n - 1 and columns c .. c + d - 1 of a view.
 template <class View>
-View rows_of(View m, Index first, Index n) {
-  return {m.data() + first * m.outerStride(), n, m.cols(),
+View part_of_view(View m, Index row, Index n, Index c, Index d) {
+  return {m.data() + row * m.outerStride() + c, n, d,
           Eigen::OuterStride<>(m.outerStride())};
 }
-/// Columns first .. first + n - 1 of a view.
-template <class View>
-View columns_of(View m, Index first, Index n) {
-  return {m.data() + first, m.rows(), n,
-          Eigen::OuterStride<>(m.outerStride())};
-}
-/// Head h's columns of queries, of keys beside values, and of outputs.
-template <class T, class Q, class KV, class O>
-auto head_columns(const FlashHeads<T>& many, Index h, const Q& q,
-                  const KV& kv, const O& o) {
-  const Index G = many.kv_heads, g = h / (many.heads / G);
-  const Index d_k = q.cols() / many.heads, d_v = o.cols() / many.heads;
-  return std::tuple(columns_of(q, h * d_k, d_k), columns_of(kv, g * d_k, d_k),
-                    columns_of(kv, G * d_k + g * d_v, d_v),
-                    columns_of(o, h * d_v, d_v));
-}
-
-// check the heads of all matrices
-/// Throws std::invalid_argument unless the columns divide into the heads.
-template <class T, class A, class B, class C>
-void check_heads(const char* who, const FlashHeads<T>& many, const A& Q,
-                 const B& K, const C& V) {
-  const Index H = many.heads, G = many.kv_heads;
-  require(G >= 1 && H >= 1 && H % G == 0 && Q.cols() % H == 0 &&
-              K.cols() % G == 0 && V.cols() % G == 0,
-          who, ": Q is ", shape(Q), ", K ", shape(K), ", V ", shape(V),
-          " for ", H, " heads of queries and ", G, " of keys");
-  for (const auto* list : {&many.slopes, &many.sinks})
-    require(list->empty() || std::ssize(*list) == H, who, ": ",
-            list->size(), " slopes or sinks for ", H, " heads");
-}
-
-// check the arguments of all ranks
-/// 53 bits that depend on the numbers and on their order.
-inline double fingerprint(std::span<const Index> data) {
-  std::uint64_t h = 14695981039346656037u;
-  for (const Index x : data) h = (h ^ std::uint64_t(x)) * 1099511628211u,
-                             h ^= h >> 29;
-  return double(h >> 11);
-}
-
-/// The same for the bits of numbers.
+/// Where the numbers of the heads are: G heads of keys for H of queries.
 template <class T>
-double fingerprint(const std::vector<T>& numbers) {
-  std::vector<Index> data;
-  for (const T x : numbers) data.push_back(std::bit_cast<Index>(double(x)));
-  return fingerprint(std::span<const Index>(data));
+struct Columns {
+  Index H, G, d_k, d_v;
+  Index shared(Index h) const { return h / (H / G); }
+  template <class V> V query(V m, const Span& q, Index h) const {
+    return part_of_view(m, q.row, q.piece.n, h * d_k, d_k);
+  }
+  template <class V> V output(V m, const Span& q, Index h) const {
+    return part_of_view(m, q.row, q.piece.n, h * d_v, d_v);
+  }
+
+  // find the keys and values of a head
+  template <class V> V key(V m, const Span& k, Index h) const {
+    return part_of_view(m, k.row, k.piece.n, shared(h) * d_k, d_k);
+  }
+  template <class V> V value(V m, const Span& k, Index h) const {
+    return part_of_view(m, k.row, k.piece.n, G * d_k + shared(h) * d_v, d_v);
+  }
+};
+/// The columns of heads side by side.
+template <class T>
+Columns<T> columns_of(const FlashHeads<T>& many, const Matrix<T>& Q,
+                      const Matrix<T>& V) {
+  return {many.heads, many.kv_heads, Q.cols() / many.heads,
+          V.cols() / many.kv_heads};
 }
 
+// take fingerprints
+/// 53 bits that depend on the numbers and on their order.
+template <class N>
+double fingerprint(const std::vector<N>& numbers) {
+  const auto* bytes = reinterpret_cast<const char*>(numbers.data());
+  return double(hashed({bytes, numbers.size() * sizeof(N)}) >> 11);
+}
 /// The same for a placement.
 inline double fingerprint(const Shards& shards) {
   std::vector<Index> data;
@@ -217,7 +426,7 @@ inline double fingerprint(const Shards& shards) {
     for (const Piece& x : pieces)
       data.insert(data.end(), {x.first, x.n, x.step});
   }
-  return fingerprint(std::span<const Index>(data));
+  return fingerprint(data);
 }
 /// 53 bits that depend on a mask and its blocks; -1 without one.
 template <class T>
@@ -227,16 +436,15 @@ double fingerprint_of_mask(const FlashRule<T>& rule) {
                           rule.keep_k};
   for (Index i = 0; i < rule.keep->size(); ++i)
     data.push_back(rule.keep->data()[i]);
-  return fingerprint(std::span<const Index>(data));
+  return fingerprint(data);
 }
+
+// check the arguments of all ranks
 /// What must be the same on all ranks of a ring.
 template <class T>
 std::vector<Named> to_agree(const Ring& ring, const Matrix<T>& Q,
                             const Matrix<T>& V, const FlashHeads<T>& many) {
   const FlashRule<T>& r = many.rule;
-  const auto length = [](const std::optional<Index>& x) {
-    return x ? double(*x) : std::numeric_limits<double>::infinity();
-  };
   return {{"size of a number", double(sizeof(T))},
           {"width of Q", double(Q.cols())}, {"width of V", double(V.cols())},
           {"heads of queries", double(many.heads)},
@@ -246,22 +454,29 @@ std::vector<Named> to_agree(const Ring& ring, const Matrix<T>& Q,
           {"queries (fingerprint)", fingerprint(ring.queries)},
           {"keys (fingerprint)", fingerprint(ring.keys)},
           {"mask (fingerprint)", fingerprint_of_mask(r)},
-          {"scale", or_infinite(r.scale)},
-          {"softcap", or_infinite(r.softcap)}, {"slope", double(r.slope)},
-          {"sink", or_infinite(r.sink)}, {"offset", length(r.offset)},
-          {"left", length(r.left)}, {"right", length(r.right)},
-          {"queries in use", length(r.queries)},
-          {"keys in use", length(r.keys)},
+
+          // name the numbers of a rule
+          {"scale", or_infinite(r.scale)}, {"softcap", or_infinite(r.softcap)},
+          {"slope", double(r.slope)}, {"sink", or_infinite(r.sink)},
+          {"offset", or_infinite(r.offset)}, {"left", or_infinite(r.left)},
+          {"right", or_infinite(r.right)},
+          {"queries in use", or_infinite(r.queries)},
+          {"keys in use", or_infinite(r.keys)},
           {"key block", double(r.key_block)}, {"groups", double(r.groups)}};
 }
 /// Throws on all ranks, the same, unless arguments are in order on each and
-/// agree; extra() is checked with them.
+/// agree, `more` among them; extra() is called with the checks.  Collective.
 template <class T, class Extra>
 void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
                 const Matrix<T>& K, const Matrix<T>& V,
-                const FlashHeads<T>& many, Extra extra) {
-  agree(ring.comm, who, to_agree(ring, Q, V, many), [&] {
+                const FlashHeads<T>& many, Extra extra,
+                const std::vector<Named>& more = {}) {
+  std::vector<Named> all = to_agree(ring, Q, V, many);
+  all.insert(all.end(), more.begin(), more.end());
+  agree(own(ring.comm), who, all, [&] {
     const FlashRule<T>& rule = many.rule;
+
+    // check the shapes of a rank
     const int p = ring.size(), rank = ring.rank();
     require(ring.queries.ranks() == p && ring.keys.ranks() == p, who,
             ": queries for ", ring.queries.ranks(), " and keys for ",
@@ -270,7 +485,7 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
             ", expected ", ring.queries.rows(rank), " rows");
     require(K.rows() == ring.keys.rows(rank), who, ": K is ", shape(K),
             ", expected ", ring.keys.rows(rank), " rows");
-    check_heads(who, many, Q, K, V);
+    require_heads(Q, K, V, many);
     bool sloping = false;
 
     // check what the kernel will be given
@@ -279,9 +494,11 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
       FlashRule<T> local = many.rule_of(h);
       local.keep = nullptr, local.queries.reset(), local.keys.reset();
       const Out<T> O(nullptr, Q.rows(), d_v, Eigen::OuterStride<>(d_v));
-      Plan<T>(who, {columns_of(view_in<T>(Q), 0, Q.cols() / many.heads),
-                    columns_of(view_in<T>(K), 0, d_k),
-                    columns_of(view_in<T>(V), 0, d_v), O, nullptr, local});
+      Plan<T>(who, {part_of_view(view_in<T>(Q), 0, Q.rows(), 0,
+                                 Q.cols() / many.heads),
+                    part_of_view(view_in<T>(K), 0, K.rows(), 0, d_k),
+                    part_of_view(view_in<T>(V), 0, V.rows(), 0, d_v), O, nullptr,
+                    local});
       sloping = sloping || local.slope != 0;
     }
 
@@ -296,6 +513,8 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
                            rule.keep->cols() * rule.keep_k >= n_k),
             who, ": keep is ", rule.keep ? shape(*rule.keep) : "", " blocks of ",
             rule.keep_q, "x", rule.keep_k, " for ", n_q, "x", n_k, " pairs");
+
+    // refuse what the restriction would refuse
     require(!rule.bias, who, ": a bias is not sharded");
     for (const auto& qs : ring.queries.of) for (const Piece& q : qs)
       for (const auto& ks : ring.keys.of) for (const Piece& k : ks) {
@@ -308,6 +527,8 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
   });
 }
 
+// let ranks meet what passes
+
 // keep the states of many rows
 /// States of the rows of H heads (def. online), for merging finished
 /// blocks (prop. finished-state): m and l are H x n, o is n x H d_v.
@@ -318,96 +539,72 @@ struct RowStates {
   RowStates(Index n, Index width, Index H)
       : m(Matrix<T>::Constant(H, n, -std::numeric_limits<T>::infinity())),
         l(Matrix<T>::Zero(H, n)), o(Matrix<T>::Zero(n, width)) {}
-  void absorb(Index first, const Matrix<T>& O, const Matrix<T>& logZ);
+  void absorb(Index h, Index first, const Matrix<T>& O, const Vector<T>& L);
 };
-/// Rows first, first + 1, ... meet further keys, whose outputs are O and
-/// log-sum-exps logZ.
+/// Rows first, first + 1, ... of head h meet further keys, whose outputs
+/// are O and log-sum-exps L.
 template <class T>
-void RowStates<T>::absorb(Index first, const Matrix<T>& O,
-                          const Matrix<T>& logZ) {
-  const Index d = o.cols() / m.rows();
-  for (Index h = 0; h < m.rows(); ++h)
-    for (Index i = 0; i < O.rows(); ++i) {
-      const T L = logZ(h, i);
-      if (is_forbidden(L)) continue;
-      T& M = m(h, first + i);
-      const T top = M < L ? L : M;
-      const T before = decay(M, top), now = decay(L, top);
-      auto sum = o.row(first + i).segment(h * d, d);
-      sum = before * sum + now * O.row(i).segment(h * d, d);
-      l(h, first + i) = before * l(h, first + i) + now;
-      M = top;
-    }
-}
+void RowStates<T>::absorb(Index h, Index first, const Matrix<T>& O,
+                          const Vector<T>& L) {
+  const Index d = O.cols();
+  for (Index i = 0; i < O.rows(); ++i)
+    if (!is_forbidden(L[i]))
 
-// go through the pairs of two shards
-/// Calls f(q, row, k, at) for chunks q of the queries of one rank and
-/// pieces k of the keys of another; row and at are their first rows.
-template <class F>
-void for_pairs(const Shards& queries, int rank, const Shards& keys,
-               int from, Index chunk, F f) {
-  Index row = 0;
-  for (const Piece& q : queries.of[std::size_t(rank)])
-    for (Index i = 0; i < q.n; i += chunk) {
-      const Piece part{q.first + i * q.step, std::min(chunk, q.n - i),
-                       q.step};
-      Index at = 0;
-      for (const Piece& k : keys.of[std::size_t(from)]) {
-        f(part, row, k, at);
-        at += k.n;
+      // absorb a finished row
+      {
+        T& M = m(h, first + i);
+        const T top = M < L[i] ? L[i] : M;
+        const T before = decay(M, top), now = decay(L[i], top);
+        auto sum = o.row(first + i).segment(h * d, d);
+        sum = before * sum + now * O.row(i);
+        l(h, first + i) = before * l(h, first + i) + now;
+        M = top;
       }
-      row += part.n;
-    }
 }
 
 // let the queries of a rank meet a block
-/// Lets this rank's queries meet the block of rank `from`, which is here.
+/// Lets this rank's queries meet the block of place `from`.
 template <class T>
-void meet_block(const Ring& ring, int from, const Matrix<T>& Q,
-                const FlashHeads<T>& many, Convoy<T>& kv, RowStates<T>& x) {
-  Matrix<T> O, logZ;
-  Matrix<bool> keep;
-  for_pairs(ring.queries, ring.rank(), ring.keys, from,
-            lanes<T> * many.rule.groups,
-            [&](const Piece& q, Index row, const Piece& k, Index at) {
-    O.resize(q.n, x.o.cols()), logZ.resize(many.heads, q.n);
-    FlashRule<T> local = rule_between(
-        many.rule, q, k, ring.queries.total(), ring.keys.total(), keep);
+void meet_block(const Circle& c, int from, const In<T>& Q, const In<T>& kv,
+                const FlashHeads<T>& many, const Columns<T>& at,
+                RowStates<T>& x) {
+  const auto queries = spans_of(c.queries, c.place,
+                                lanes<T> * many.rule.groups);
+  const auto keys = spans_of(c.keys, from, 16 * many.rule.key_block);
+  const Index n_q = c.queries.total(), n_k = c.keys.total();
+  on_threads(std::ssize(queries) * at.H, [&](Index task) {
+    const Span& q = queries[std::size_t(task / at.H)];
+    const Index h = task % at.H;
 
-    // compute all heads of a pair of pieces
-    std::vector<FlashHead<T>> all;
-    for (Index h = 0; h < many.heads; ++h) {
-      const auto [Qh, Kh, Vh, Oh] = head_columns(
-          many, h, rows_of(view_in<T>(Q), row, q.n),
-          rows_of(view_in<T>(kv.here), at, k.n), view_out(O));
-      local.slope = many.rule_of(h).slope;
-      all.push_back({Qh, Kh, Vh, Oh, logZ.data() + h * q.n, local});
+    // take a span of queries through the spans of keys
+    Matrix<T> O(q.piece.n, at.d_v);
+    Vector<T> L(q.piece.n);
+    Matrix<bool> keep;
+    for (const Span& k : keys) {
+      const FlashRule<T> rule = rule_between(many.rule_of(h), q.piece, k.piece,
+                                             n_q, n_k, keep);
+      if (!may_meet(rule)) continue;
+      const FlashHead<T> head{at.query(Q, q, h), at.key(kv, k, h),
+                              at.value(kv, k, h), view_out(O), L.data(), rule};
+      flash_forward<T>({&head, 1});
+      x.absorb(h, q.row, O, L);
+      poke(c.comm);
     }
-    flash_forward<T>(all);
-    x.absorb(row, O, logZ);
-    kv.poke();
   });
 }
 
 // start and finish the rows of a rank
-/// K and V side by side, n x (w_K + w_V).
-template <class T>
-Matrix<T> side_by_side(const Matrix<T>& K, const Matrix<T>& V) {
-  Matrix<T> block(K.rows(), K.cols() + V.cols());
-  block.leftCols(K.cols()) = K;
-  block.rightCols(V.cols()) = V;
-  return block;
-}
-
 /// Sinks are the first keys of the rows in use.
 template <class T>
-void start_with_sinks(const Ring& ring, const FlashHeads<T>& many,
+void start_with_sinks(const Circle& c, const FlashHeads<T>& many,
                       RowStates<T>& x) {
   for (Index h = 0; h < many.heads; ++h) {
     const FlashRule<T> rule = many.rule_of(h);
     if (!rule.sink) continue;
+
+    // make the sink of a head the first key
     Index row = 0;
-    for (const Piece& q : ring.queries.of[std::size_t(ring.rank())]) {
+    for (const Piece& q : c.queries.of[std::size_t(c.place)]) {
       const Index used = rows_in_use(q, rule.queries);
       x.m.row(h).segment(row, used).setConstant(*rule.sink);
       x.l.row(h).segment(row, used).setOnes();
@@ -428,12 +625,39 @@ HeadsOutput<T> finish_rows(RowStates<T> x) {
   return {std::move(x.o), std::move(x.m)};
 }
 
+// go round a circle
+/// Finished rows of this rank's queries Q, H d_k wide, after all blocks
+/// have been here; kv holds the first.  Nothing if there was trouble.
+template <class T>
+HeadsOutput<T> go_round(const Circle& c, const In<T>& Q, Convoy<T>& kv,
+                        const FlashHeads<T>& many, const Columns<T>& at,
+                        Trouble& trouble) {
+  std::optional<RowStates<T>> x;
+  trouble.in([&] {
+    x.emplace(Q.rows(), at.H * at.d_v, at.H);
+    start_with_sinks(c, many, *x);
+  });
+
+  // let all blocks come by
+  for (int t = 0; t < c.size; ++t) {
+    const int from = c.before(c.place, t);
+    if (t + 1 < c.size) kv.depart(c.keys.rows(c.before(from)));
+    trouble.in([&] {
+      meet_block(c, from, Q, std::as_const(kv).block(), many, at, *x);
+    });
+    if (t + 1 < c.size) kv.arrive();
+  }
+  HeadsOutput<T> y;
+  trouble.in([&] { y = finish_rows(std::move(*x)); });
+  return y;
+}
+
 // keep dominant keys until the end
 /// For each row of each head: its dominant key, if any, where that lives,
 /// and the sum of the cotangents of all others (prop. second-lap).
 template <class T>
 struct Stars {
-  std::vector<int> owner;     // its rank, or -1
+  std::vector<int> owner;     // its place, or -1
   std::vector<Index> at;      // its row there
   Vector<T> slope, rest, dX;  // derivative of the cap; sum; cotangent
   Matrix<T> K;
@@ -447,90 +671,411 @@ struct Stars {
 /// A rank going back: what it was given, what it finds and what it keeps.
 template <class T>
 struct BackRank {
-  const Ring& ring;
+  const Circle& circle;
   const FlashHeads<T>& many;
-  const Matrix<T>&Q, &dO, &dlogZ;
-  HeadsOutput<T>& y;
-  HeadsGradient<T>& g;
-  Convoy<T>&kv, &sums;
-  Stars<T> stars;
-  BackwardWork<T> work;
+  Columns<T> at;
+  In<T> Q, dO;
+  Out<T> O;
+  Matrix<T>& L;          // H x n
+  const Matrix<T>& dL;   // the same, or empty
 
-  void take_block(int from, Matrix<T>& found);
-  void take_pair(const FlashHead<T>& head, const FlashCotangent<T>& bar,
-            Index first, Index at, int from);
+  // say what a rank going back finds
+  Matrix<T> dQ;
+  std::vector<T> dsink;
+  Stars<T> stars;
+
+  // say what a rank going back does
+  BackRank(const Circle& c, const FlashHeads<T>& heads, const Columns<T>& x,
+           In<T> q, In<T> bar_O, Out<T> o, Matrix<T>& l, const Matrix<T>& bar_L)
+      : circle(c), many(heads), at(x), Q(q), dO(bar_O), O(o), L(l), dL(bar_L),
+        dQ(Matrix<T>::Zero(q.rows(), q.cols())), dsink(std::size_t(x.H), T(0)),
+        stars(x.H * q.rows(), x.d_k) {}
+
+  // say in which steps a rank goes back
+  void restart();
+  void take_block(int from, const In<T>& kv, const Out<T>& found);
+  void take_tile(const Span& q, const Span& k, Index g, int from,
+                 const In<T>& kv, const Out<T>& found);
+  void collect(const BackwardWork<T>& work, const FlashHead<T>& head, Index h,
+               Index row, Index key, int from);
   void settle(Index h, Index i);
 };
 template <class T>
-void BackRank<T>::take_block(int from, Matrix<T>& found) {
-  Matrix<bool> keep;
-  for_pairs(ring.queries, ring.rank(), ring.keys, from,
-            lanes<T> * many.rule.groups,
-            [&](const Piece& q, Index row, const Piece& k, Index at) {
-    FlashRule<T> local = rule_between(
-        many.rule, q, k, ring.queries.total(), ring.keys.total(), keep);
-    for (Index h = 0; h < many.heads; ++h) {
-      const Index first = h * Q.rows() + row;
-      const auto [Qh, Kh, Vh, Oh] = head_columns(
-          many, h, rows_of(view_in<T>(Q), row, q.n),
-          rows_of(view_in<T>(kv.here), at, k.n),
-          rows_of(view_out(y.O), row, q.n));
-      const auto [dQh, dKh, dVh, dOh] = head_columns(
-          many, h, rows_of(view_out(g.Q), row, q.n),
-          rows_of(view_out(found), at, k.n), rows_of(view_in<T>(dO), row, q.n));
-      const T* dL = dlogZ.size() > 0 ? dlogZ.data() + first : nullptr;
-      local.slope = many.rule_of(h).slope;
-      take_pair({Qh, Kh, Vh, Oh, y.logZ.data() + first, local},
-           {dOh, dL, dQh, dKh, dVh}, first, at, from);
-    }
-    kv.poke(), sums.poke();
-  });
+void BackRank<T>::take_block(int from, const In<T>& kv,
+                             const Out<T>& found) {
+  const auto queries = spans_of(circle.queries, circle.place,
+                                lanes<T> * many.rule.groups);
+  const auto keys = spans_of(circle.keys, from, 4 * many.rule.key_block);
+  const Index c = std::ssize(queries), s = std::ssize(keys);
+  const Index rounds = std::max(c, s);
+  for (Index t = 0; t < rounds; ++t)
+    on_threads(c * at.G, [&](Index task) {
+      const Index i = task / at.G, j = (i + t) % rounds;
+      if (j < s)
+        take_tile(queries[std::size_t(i)], keys[std::size_t(j)],
+                  task % at.G, from, kv, found);
+    });
 }
 template <class T>
-void BackRank<T>::take_pair(const FlashHead<T>& head,
-                       const FlashCotangent<T>& bar, Index first, Index at,
-                       int from) {
-  const Plan<T> plan("ring_attention_vjp", head);
-  const Index b = many.rule.key_block;
-  Out<T> dQh(bar.dQ);
-  for (Index q = 0; q < plan.queries; q += lanes<T>) {
-    start_back(work, head, bar, plan, q);
-    const Index end = plan.last(q + work.n - 1);
-    for (Index j = plan.first(q); j < end; j += b)
-      if (plan.any(q, work.n, j, std::min(j + b, end)))
-        attend_back(work, head, bar, plan, j, std::min(b, end - j));
-    for (Index i = 0; i < work.n; ++i) {
-      for (Index a = 0; a < dQh.cols(); ++a)
-        dQh(q + i, a) += work.y[std::size_t(a)][i];
-      stars.rest[first + q + i] += work.rest[i];
+void BackRank<T>::take_tile(const Span& q, const Span& k, Index g, int from,
+                            const In<T>& kv, const Out<T>& found) {
+  Matrix<bool> keep;
+  for (Index h = g * (at.H / at.G); h < (g + 1) * (at.H / at.G); ++h) {
+    const FlashRule<T> rule =
+        rule_between(many.rule_of(h), q.piece, k.piece,
+                     circle.queries.total(), circle.keys.total(), keep);
+    if (!may_meet(rule)) continue;
+
+    // view a tile and its cotangents
+    const FlashHead<T> head{at.query(Q, q, h), at.key(kv, k, h),
+                            at.value(kv, k, h), at.output(O, q, h),
+                            L.data() + h * L.cols() + q.row, rule};
+    const T* bar_L = dL.size() > 0 ? dL.data() + h * L.cols() + q.row : nullptr;
+    const FlashCotangent<T> bar{at.output(dO, q, h), bar_L,
+                                at.query(view_out(dQ), q, h),
+                                at.key(found, k, h), at.value(found, k, h)};
+
+    // take the kernel back through a tile
+    const Plan<T> plan("ring_attention_vjp", head);
+    BackwardWork<T> work(at.d_k, at.d_v, rule.key_block);
+    for (Index i = 0; i < plan.queries; i += lanes<T>) {
+      start_back(work, head, bar, plan, i);
+      visit_tiles(plan, i, i + work.n, [&](Index, Index j, Index b) {
+        attend_back(work, head, bar, plan, j, b);
+      });
+      collect(work, head, h, q.row + i, k.row, from);
+    }
+    poke(circle.comm);
+  }
+}
+template <class T>
+void BackRank<T>::collect(const BackwardWork<T>& work,
+                          const FlashHead<T>& head, Index h, Index row,
+                          Index key, int from) {
+  for (Index i = 0; i < work.n; ++i) {
+    for (Index a = 0; a < at.d_k; ++a)
+      dQ(row + i, h * at.d_k + a) += work.y[std::size_t(a)][i];
+    const Index mine = h * Q.rows() + row + i;
+    stars.rest[mine] += work.rest[i];
+    if (const Index star = work.star[std::size_t(i)]; star >= 0)
 
       // remember a dominant key
-      if (const Index star = work.star[std::size_t(i)]; star >= 0) {
-        const Index mine = first + q + i;
+      {
         stars.owner[std::size_t(mine)] = from;
-        stars.at[std::size_t(mine)] = at + star;
+        stars.at[std::size_t(mine)] = key + star;
         stars.slope[mine] = work.star_slope[i];
         stars.K.row(mine) = head.K.row(star);
       }
-    }
   }
 }
 /// Finishes row i of head h: dQ, and its part of the sink's cotangent.
 template <class T>
 void BackRank<T>::settle(Index h, Index i) {
-  const Index at = h * Q.rows() + i, d_v = dO.cols() / many.heads;
-  const Index d_k = stars.K.cols();
-  const T L = y.logZ(h, i), dL = dlogZ.size() > 0 ? dlogZ(h, i) : T(0);
-  if (is_forbidden(L)) return;
-  T dsink = 0;
-  if (const auto sink = many.rule_of(h).sink)
-    dsink = std::exp(*sink - L) *
-            (dL - y.O.row(i).segment(h * d_v, d_v).dot(
-                      dO.row(i).segment(h * d_v, d_v)));
-  g.sinks[std::size_t(h)] += dsink;
-  if (stars.owner[std::size_t(at)] < 0) return;
-  stars.dX[at] = (dL - dsink - stars.rest[at]) * stars.slope[at];
-  g.Q.row(i).segment(h * d_k, d_k) += stars.dX[at] * stars.K.row(at);
+  const Index mine = h * Q.rows() + i;
+  const T Z = L(h, i), bar_L = dL.size() > 0 ? dL(h, i) : T(0);
+  if (is_forbidden(Z)) return;
+  T sink = 0;
+
+  // find the cotangent of the sink
+  if (const auto s = many.rule_of(h).sink)
+    sink = std::exp(*s - Z) *
+           (bar_L - O.row(i).segment(h * at.d_v, at.d_v).dot(
+                        dO.row(i).segment(h * at.d_v, at.d_v)));
+  dsink[std::size_t(h)] += sink;
+  if (stars.owner[std::size_t(mine)] < 0) return;
+  stars.dX[mine] = (bar_L - sink - stars.rest[mine]) * stars.slope[mine];
+  dQ.row(i).segment(h * at.d_k, at.d_k) += stars.dX[mine] *
+                                           stars.K.row(mine);
+}
+/// Forgets all that was found.
+template <class T>
+void BackRank<T>::restart() {
+  dQ.setZero();
+  std::fill(dsink.begin(), dsink.end(), T(0));
+  std::fill(stars.owner.begin(), stars.owner.end(), -1);
+  stars.rest.setZero();
+}
+
+// go back round a circle
+/// Takes all blocks back, of which kv holds the first; afterwards the sums
+/// for this rank's own are in `sums`, its dK without the scale, second lap
+/// included.  Collective on the communicator of the circle.
+template <class T>
+void go_back(const Circle& c, BackRank<T>& back, Convoy<T>& kv,
+             Convoy<T>& sums, Matrix<T>& room, Trouble& trouble) {
+  for (int t = 0; t < c.size; ++t) {
+    const int from = c.before(c.place, t), before = c.before(from);
+    if (t + 1 < c.size) kv.depart(c.keys.rows(before));
+
+    // take a block back and add to its sums
+    const Out<T> found(room.data(), kv.rows, room.cols(),
+                       Eigen::OuterStride<>(room.cols()));
+    trouble.in([&] {
+      Out<T>(found).setZero();
+      back.take_block(from, std::as_const(kv).block(), found);
+    });
+    if (t > 0) sums.arrive();
+    if (t == 0) sums.block() = found;
+    else sums.block() += found;
+    if (c.size > 1) sums.depart(c.keys.rows(before));
+    if (t + 1 < c.size) kv.arrive();
+  }
+  if (c.size > 1) sums.arrive();
+
+  // make the second lap if anybody needs it
+  trouble.in([&] {
+    for (Index h = 0; h < back.at.H; ++h)
+      for (Index i = 0; i < back.Q.rows(); ++i) back.settle(h, i);
+  });
+  const auto& owner = back.stars.owner;
+  const bool lap = any_of(c.comm, std::any_of(owner.begin(), owner.end(),
+                                              [](int o) { return o >= 0; }));
+  for (int t = 0; lap && t < c.size; ++t) {
+    const int from = c.before(c.place, t);
+
+    // add what belongs to the dominant keys of a block
+    const Columns<T>& at = back.at;
+    Out<T> sum = sums.block();
+    for (Index k = 0; k < std::ssize(owner); ++k) {
+      if (owner[std::size_t(k)] != from) continue;
+      const Index h = k / back.Q.rows(), i = k % back.Q.rows();
+      sum.row(back.stars.at[std::size_t(k)])
+          .segment(at.shared(h) * at.d_k, at.d_k) +=
+          back.stars.dX[k] * back.Q.row(i).segment(h * at.d_k, at.d_k);
+    }
+    if (c.size == 1) break;
+    sums.depart(c.keys.rows(c.before(from)));
+    sums.arrive();
+  }
+}
+
+// share heads among columns
+/// Some successive heads of queries and the heads of keys they use.
+struct HeadShare {
+  Index first = 0, n = 0, kv_first = 0, kv = 0;
+};
+
+/// How H heads of queries on G of keys are shared by a columns.
+inline std::vector<HeadShare> share_heads(Index H, Index G, int a) {
+  std::vector<HeadShare> shares;
+  const Index s = H / G;
+  if (a <= G)
+    for (const auto& of : contiguous(G, a).of)
+      shares.push_back({of[0].first * s, of[0].n * s, of[0].first, of[0].n});
+  else
+
+    // divide the columns among the heads of keys
+    for (Index g = 0; g < G; ++g) {
+      const auto columns = contiguous(Index(a), int(G)).rows(int(g));
+      for (const auto& of : contiguous(s, int(columns)).of)
+        shares.push_back({g * s + of[0].first, of[0].n, g, of[0].n > 0});
+    }
+  return shares;
+}
+/// Wave w of a share: one of its heads of keys, if it has so many.
+inline HeadShare wave_of(const HeadShare& x, Index w) {
+  if (w >= x.kv) return {};
+  const Index n = x.n / x.kv;
+  return {x.first + w * n, n, x.kv_first + w, 1};
+}
+
+// say what a grid is
+/// A grid of ranks as one of them sees it.
+struct Grid {
+  MPI_Comm comm;
+  int columns, column, base;  // base: the first rank of this row
+  Shards queries, keys;       // of ranks
+  Shards row_queries, row_keys;  // of rows
+  std::vector<HeadShare> shares;
+  Traffic* traffic;
+  Index waves() const {
+    Index w = 0;
+    for (const auto& x : shares) w = std::max(w, x.kv);
+    return w;
+  }
+};
+inline Grid grid_of(const Ring& ring, int a, Index H, Index G) {
+  const int r = ring.rank();
+  return {own(ring.comm), a, r % a, r - r % a, ring.queries, ring.keys,
+          grouped(ring.queries, a), grouped(ring.keys, a),
+          share_heads(H, G, a), ring.traffic};
+}
+/// The circle of this rank's column.
+inline Circle circle_of(const Grid& g) {
+  const int b = g.row_keys.ranks(), row = g.base / g.columns;
+  const auto rank = [&](int i) { return (i + b) % b * g.columns + g.column; };
+  return {g.comm, b, row, rank(row - 1), rank(row + 1),
+          g.row_queries, g.row_keys, g.traffic};
+}
+
+// exchange matrices within a row
+/// Matrices on their way between the ranks of a row, one to and from each.
+template <class T>
+struct Exchange {
+  const Grid& grid;
+  int tag;
+  std::vector<Matrix<T>> out, in;
+  std::vector<MPI_Request> requests;
+
+  Exchange(const Grid& g, int label)
+      : grid(g), tag(label), out(std::size_t(g.columns)), in(out.size()) {
+    requests.reserve(2 * out.size());
+  }
+  Exchange(Exchange&&) = default;
+  ~Exchange() { arrive(); }
+  void depart();
+  void arrive();
+};
+template <class T>
+void Exchange<T>::depart() {
+  for (int j = 0; j < grid.columns; ++j) {
+    Matrix<T>&to = out[std::size_t(j)], &from = in[std::size_t(j)];
+    if (j == grid.column) { to.swap(from); continue; }
+    if (from.size() > 0)
+
+      // start to receive from a rank of the row
+      {
+        const RowType<T> row(from.cols());
+        MPI_Irecv(from.data(), int(from.rows()), row.type, grid.base + j, tag,
+                  grid.comm, &requests.emplace_back());
+      }
+    if (to.size() > 0)
+
+      // start to send to a rank of the row
+      {
+        const RowType<T> row(to.cols());
+        MPI_Isend(to.data(), int(to.rows()), row.type, grid.base + j, tag,
+                  grid.comm, &requests.emplace_back());
+
+        // count what leaves in an exchange
+        if (grid.traffic) {
+          ++grid.traffic->messages;
+          grid.traffic->bytes += long(to.size()) * long(sizeof(T));
+        }
+      }
+  }
+}
+template <class T>
+void Exchange<T>::arrive() {
+  const double start = MPI_Wtime();
+  MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  if (grid.traffic && !requests.empty())
+    grid.traffic->waited += MPI_Wtime() - start;
+  requests.clear();
+}
+
+// pick the columns of some heads
+/// A matrix with d columns for each head.
+template <class T>
+struct PerHead {
+  const Matrix<T>* m;
+  Index d;
+};
+
+/// All columns of heads first .. first + n - 1, matrix beside matrix.
+template <class T>
+Matrix<T> pick_heads(const std::vector<PerHead<T>>& all, Index first,
+                     Index n) {
+  Index width = 0, at = 0;
+  for (const auto& x : all) width += n * x.d;
+  Matrix<T> picked(all[0].m->rows(), width);
+  for (const auto& x : all) {
+    picked.middleCols(at, n * x.d) = x.m->middleCols(first * x.d, n * x.d);
+    at += n * x.d;
+  }
+  return picked;
+}
+/// Adds columns that were picked to those of matrices with d[k] a head.
+template <class T>
+void put_heads(const std::vector<Matrix<T>*>& all, const std::vector<Index>& d,
+               Index first, Index n, const Matrix<T>& picked) {
+  Index at = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k]->middleCols(first * d[k], n * d[k]) +=
+        picked.middleCols(at, n * d[k]);
+    at += n * d[k];
+  }
+}
+/// Matrices one above the other.
+template <class T>
+Matrix<T> stacked(const std::vector<Matrix<T>>& parts) {
+  Index rows = 0, width = 0;
+  for (const auto& x : parts) rows += x.rows(), width = x.cols();
+  Matrix<T> all(rows, width);
+  rows = 0;
+  for (const auto& x : parts) {
+    all.middleRows(rows, x.rows()) = x;
+    rows += x.rows();
+  }
+  return all;
+}
+/// Copies successive rows of all to the parts, from column c on.
+template <class T, class M>
+void cut_rows(const M& all, std::vector<Matrix<T>>& parts, Index c = 0) {
+  Index row = 0;
+  for (auto& x : parts) {
+    x.middleCols(c, all.cols()) = all.middleRows(row, x.rows());
+    row += x.rows();
+  }
+}
+
+// exchange the heads of a wave
+/// The exchanges of a wave: q and k to the heads, back_q and back_k home.
+template <class T>
+struct Wave {
+  Exchange<T> q, k, back_q, back_k;
+  Wave(const Grid& g, Index w, const std::vector<PerHead<T>>& queries,
+       const std::vector<PerHead<T>>& keys, Index back, Index back_keys);
+};
+template <class T>
+Wave<T>::Wave(const Grid& g, Index w,
+              const std::vector<PerHead<T>>& queries,
+              const std::vector<PerHead<T>>& keys, Index back,
+              Index back_keys)
+    : q(g, 2), k(g, 3), back_q(g, 4), back_k(g, 5) {
+  const HeadShare mine = wave_of(g.shares[std::size_t(g.column)], w);
+  for (int j = 0; j < g.columns; ++j) {
+    const auto i = std::size_t(j);
+    const HeadShare his = wave_of(g.shares[i], w);
+    q.out[i] = pick_heads(queries, his.first, his.n);
+    k.out[i] = pick_heads(keys, his.kv_first, his.kv);
+
+    // make room for what will arrive
+    const Index n = g.queries.rows(g.base + j), m = g.keys.rows(g.base + j);
+    Index per_q = 0, per_k = 0;
+    for (const auto& x : queries) per_q += x.d;
+    for (const auto& x : keys) per_k += x.d;
+    q.in[i].resize(n, mine.n * per_q), k.in[i].resize(m, mine.kv * per_k);
+    back_q.out[i] = Matrix<T>::Zero(n, mine.n * back);
+    back_k.out[i] = Matrix<T>::Zero(m, mine.kv * back_keys);
+    back_q.in[i].resize(q.out[i].rows(), his.n * back);
+    back_k.in[i].resize(k.out[i].rows(), his.kv * back_keys);
+  }
+}
+/// Sends all waves to their heads and back; compute(w) is called when wave
+/// w is here, while wave w + 1 is on its way.
+template <class T, class F>
+void in_waves(std::vector<Wave<T>>& waves, F compute) {
+  for (std::size_t w = 0; w <= waves.size(); ++w) {
+    if (w < waves.size()) waves[w].q.depart(), waves[w].k.depart();
+    if (w == 0) continue;
+    Wave<T>& here = waves[w - 1];
+    here.q.arrive(), here.k.arrive();
+    compute(w - 1);
+    here.back_q.depart(), here.back_k.depart();
+  }
+  for (auto& wave : waves) wave.back_q.arrive(), wave.back_k.arrive();
+}
+/// The rule of some heads that share one head of keys.
+template <class T>
+FlashHeads<T> rule_of_wave(const FlashHeads<T>& many, const HeadShare& x) {
+  FlashHeads<T> y{x.n, 1, many.rule, {}, {}};
+  const auto cut = [&](const std::vector<T>& all) {
+    if (all.empty()) return all;
+    return std::vector<T>(all.begin() + x.first, all.begin() + x.first + x.n);
+  };
+  y.slopes = cut(many.slopes), y.sinks = cut(many.sinks);
+  return y;
 }
 }  // namespace detail
 
@@ -538,25 +1083,28 @@ void BackRank<T>::settle(Index h, Index i) {
 /// Exact attention of sequences spread over the ranks of a ring: this
 /// rank's rows of Q, H d_k wide, K, H_k d_k, and V, H_k d_v, give those of
 /// O, n x H d_v, and logZ, H x n.  Collective.  Extra memory O(n / p).
-/// Throws std::invalid_argument or std::domain_error, the same on all
-/// ranks, before anything is computed (thm. ring-rounding).
+/// Throws std::invalid_argument or std::domain_error before anything is
+/// computed, std::bad_alloc later, the same on all ranks (thm.
+/// ring-rounding).
 template <class T>
 HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
                               const Matrix<T>& K, const Matrix<T>& V,
                               const FlashHeads<T>& many = {}) {
-  detail::check_ring<T>("ring_attention", ring, Q, K, V, many, [] {});
-  const int p = ring.size(), rank = ring.rank();
-  detail::Convoy<T> kv{ring, 0, detail::side_by_side<T>(K, V), {}};
-  const Index width = V.cols() / many.kv_heads * many.heads;
-  detail::RowStates<T> x(Q.rows(), width, many.heads);
-  detail::start_with_sinks(ring, many, x);
-  for (int t = 0; t < p; ++t) {
-    const int from = (rank - t + p) % p;
-    if (t + 1 < p) kv.depart(ring.keys.rows((from + p - 1) % p));
-    detail::meet_block(ring, from, Q, many, kv, x);
-    if (t + 1 < p) kv.arrive();
-  }
-  return detail::finish_rows(std::move(x));
+  const detail::Watch watch("ring_attention", ring.comm, ring.patience);
+  const detail::Circle circle = detail::circle_of(ring);
+  std::optional<detail::Convoy<T>> kv;
+
+  // check the arguments and fill the convoy
+  detail::check_ring<T>("ring_attention", ring, Q, K, V, many, [&] {
+    kv.emplace(circle, 0, K.cols() + V.cols());
+    kv->block().leftCols(K.cols()) = K;
+    kv->block().rightCols(V.cols()) = V;
+  });
+  detail::Trouble trouble;
+  auto y = detail::go_round<T>(circle, view_in<T>(Q), *kv, many,
+                               detail::columns_of(many, Q, V), trouble);
+  trouble.tell(circle.comm);
+  return y;
 }
 
 // take the ring back
@@ -569,6 +1117,13 @@ HeadsGradient<T> ring_attention_vjp(
     const Ring& ring, const Matrix<T>& Q, const Matrix<T>& K,
     const Matrix<T>& V, HeadsOutput<T> y, const Matrix<T>& dO,
     const FlashHeads<T>& many = {}, const Matrix<T>& dlogZ = {}) {
+  const detail::Watch watch("ring_attention_vjp", ring.comm, ring.patience);
+  const detail::Circle circle = detail::circle_of(ring);
+  std::optional<detail::Convoy<T>> kv, sums;
+  std::optional<detail::BackRank<T>> back;
+  Matrix<T> room;
+
+  // check the arguments and prepare to go back
   detail::check_ring<T>("ring_attention_vjp", ring, Q, K, V, many, [&] {
     // check the cotangents of a rank
     const Index H = many.heads, width = V.cols() / many.kv_heads * H;
@@ -584,208 +1139,244 @@ HeadsGradient<T> ring_attention_vjp(
                 (dlogZ.rows() == H && dlogZ.cols() == Q.rows()),
             "ring_attention_vjp: dlogZ is ", shape(dlogZ), ", expected ", H, "x",
             Q.rows());
+    const Index both = K.cols() + V.cols();
+    kv.emplace(circle, 0, both), sums.emplace(circle, 1, both);
+    kv->block().leftCols(K.cols()) = K;
+    kv->block().rightCols(V.cols()) = V;
+    room.resize(kv->here.rows(), both);
+    back.emplace(circle, many, detail::columns_of(many, Q, V), view_in<T>(Q),
+                 view_in<T>(dO), view_out(y.O), y.logZ, dlogZ);
   });
+  detail::Trouble trouble;
+  detail::go_back(circle, *back, *kv, *sums, room, trouble);
+  HeadsGradient<T> g;
 
-  // start the two convoys of a rank
-  const int p = ring.size(), rank = ring.rank();
-  const Index H = many.heads, d_k = Q.cols() / H;
-  const T scale = many.rule.scale.value_or(T(1) / std::sqrt(T(d_k)));
-  HeadsGradient<T> g{Matrix<T>::Zero(Q.rows(), Q.cols()), {}, {},
-                     std::vector<T>(std::size_t(H), T(0))};
-  detail::Convoy<T> kv{ring, 0, detail::side_by_side<T>(K, V), {}};
-  detail::Convoy<T> sums{ring, 1, {}, {}};
-  detail::BackRank<T> back{
-      ring, many, Q, dO, dlogZ, y, g, kv, sums,
-      detail::Stars<T>(H * Q.rows(), d_k),
-      detail::BackwardWork<T>(d_k, V.cols() / many.kv_heads,
-                              many.rule.key_block)};
-
-  // go round with keys, values and sums
-  Matrix<T> found;
-  for (int t = 0; t < p; ++t) {
-    const int from = (rank - t + p) % p, before = (from + p - 1) % p;
-    if (t + 1 < p) kv.depart(ring.keys.rows(before));
-    found.setZero(kv.here.rows(), kv.here.cols());
-    back.take_block(from, found);
-    if (t == 0) {
-      sums.here = found;
-    } else {
-      sums.arrive();
-      sums.here += found;
-    }
-    if (p > 1) sums.depart(ring.keys.rows(before));
-    if (t + 1 < p) kv.arrive();
-  }
-  if (p > 1) sums.arrive();
-  for (Matrix<T>* gone : {&kv.here, &kv.next, &found}) gone->resize(0, 0);
-  for (Index h = 0; h < H; ++h)
-    for (Index i = 0; i < Q.rows(); ++i) back.settle(h, i);
-
-  // make the second lap if anybody needs it
-  int mine = 0, any = 0;
-  for (const int owner : back.stars.owner) mine |= owner >= 0;
-  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, ring.comm);
-  for (int t = 0; any && t < p; ++t) {
-    const int from = (rank - t + p) % p;
-    for (std::size_t k = 0; k < back.stars.owner.size(); ++k) {
-      if (back.stars.owner[k] != from) continue;
-      const Index h = Index(k) / Q.rows(), i = Index(k) % Q.rows();
-      sums.here.row(back.stars.at[k])
-          .segment(h / (H / many.kv_heads) * d_k, d_k) +=
-          back.stars.dX[Index(k)] * Q.row(i).segment(h * d_k, d_k);
-    }
-    if (p == 1) break;
-    sums.depart(ring.keys.rows((from + p - 1) % p));
-    sums.arrive();
-  }
-  MPI_Allreduce(MPI_IN_PLACE, g.sinks.data(), int(H), detail::mpi_type<T>(),
-                MPI_SUM, ring.comm);
-  g.Q *= scale;
-  g.K = scale * sums.here.leftCols(K.cols());
-  g.V = sums.here.rightCols(V.cols());
+  // take the gradients out of the sums
+  kv.reset(), room.resize(0, 0);
+  trouble.in([&] {
+    const T scale = detail::scale_of(many, Q);
+    g.Q = std::move(back->dQ), g.Q *= scale;
+    g.K = scale * sums->block().leftCols(K.cols());
+    g.V = sums->block().rightCols(V.cols());
+  });
+  detail::add_up(circle.comm, g.sinks = std::move(back->dsink));
+  trouble.tell(circle.comm);
   return g;
 }
 
-// turn heads and decode across ranks
-namespace detail {
-/// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
-/// arrives lies in the order of ranks.  Collective.
+// attend on a grid of ranks
+/// Exact attention on a grid of ranks, of which each row, `columns`
+/// successive ranks, exchanges heads, and each column is a ring.  Shapes,
+/// result and exceptions are ring_attention's; throws std::invalid_argument
+/// as well unless the columns divide the ranks.  Collective.
 template <class T>
-void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
-              T* in, const std::vector<int>& received);
+HeadsOutput<T> grid_attention(const Ring& ring, int columns,
+                              const Matrix<T>& Q, const Matrix<T>& K,
+                              const Matrix<T>& V,
+                              const FlashHeads<T>& many = {}) {
+  const detail::Watch watch("grid_attention", ring.comm, ring.patience);
 
-// turn positions into heads
-/// Columns of the widest matrix that is exchanged: Q, K, V or O.
-template <class T>
-Index widest(const FlashHeads<T>& many, Index q, Index k, Index v) {
-  return std::max({q, k, v * many.heads / many.kv_heads});
-}
-/// The columns of so many heads of d numbers, for each rank.
-inline std::vector<Index> widths_of(std::vector<Index> heads, Index d) {
-  for (Index& h : heads) h *= d;
-  return heads;
-}
+  // prepare the waves of a rank
+  std::optional<detail::Grid> grid;
+  std::optional<detail::Circle> circle;
+  std::optional<detail::Convoy<T>> kv;
+  std::vector<detail::Wave<T>> waves;
+  Index d_k = 0, d_v = 0;
+  const int p = ring.size();
+  detail::check_ring<T>("grid_attention", ring, Q, K, V, many, [&] {
+    require(columns >= 1 && p % columns == 0, "grid_attention: ", columns,
+            " columns for ", p, " ranks");
+    grid.emplace(detail::grid_of(ring, columns, many.heads, many.kv_heads));
+    circle.emplace(detail::circle_of(*grid));
+    d_k = Q.cols() / many.heads, d_v = V.cols() / many.kv_heads;
+    kv.emplace(*circle, 0, d_k + d_v);
 
-/// Sends rows of `mine` to each rank's columns and the reverse: column
-/// block r has widths[r] columns, rank s has lengths[s] rows.  Returns
-/// all rows of this rank's columns.
-template <class T>
-Matrix<T> rows_to_columns(const Ring& ring, const Matrix<T>& mine,
-                          const std::vector<Index>& widths,
-                          const std::vector<Index>& lengths) {
-  const int p = ring.size(), rank = ring.rank();
-  std::vector<T> out;
-  out.reserve(std::size_t(mine.size()));
+    // make the waves forward
+    using All = std::vector<detail::PerHead<T>>;
+    for (Index w = 0; w < grid->waves(); ++w)
+      waves.emplace_back(*grid, w, All{{&Q, d_k}}, All{{&K, d_k}, {&V, d_v}},
+                         d_v + 1, 0);
+  }, {{"columns", double(columns)}});
+  detail::Trouble trouble;
+  detail::in_waves(waves, [&](std::size_t w) {
+    // compute a wave forward
+    const auto mine = detail::wave_of(grid->shares[std::size_t(grid->column)],
+                                      Index(w));
+    if (mine.n == 0) return;
+    const auto rule = detail::rule_of_wave(many, mine);
+    Matrix<T> q;
+    kv->rows = grid->row_keys.rows(circle->place);
+    trouble.in([&] {
+      q = detail::stacked(waves[w].q.in);
+      kv->block() = detail::stacked(waves[w].k.in);
+    });
+    const auto z = detail::go_round<T>(*circle, view_in<T>(q), *kv, rule,
+                                       {mine.n, 1, d_k, d_v}, trouble);
 
-  // pack the columns of each rank
-  std::vector<int> sent, received;
-  Index first = 0, n = 0;
-  for (std::size_t r = 0; r < std::size_t(p); ++r) {
-    for (Index i = 0; i < mine.rows(); ++i)
-      for (Index c = 0; c < widths[r]; ++c) out.push_back(mine(i, first + c));
-    first += widths[r], n += lengths[r];
-    sent.push_back(int(mine.rows() * widths[r]));
-    received.push_back(int(lengths[r] * widths[std::size_t(rank)]));
-  }
-  Matrix<T> all(n, widths[std::size_t(rank)]);
-  exchange_all<T>(ring, out.data(), sent, all.data(), received);
-  return all;
-}
-/// The reverse of rows_to_columns: this rank's rows of all columns.
-template <class T>
-Matrix<T> columns_to_rows(const Ring& ring, const Matrix<T>& all,
-                          const std::vector<Index>& widths,
-                          const std::vector<Index>& lengths) {
-  const auto rank = std::size_t(ring.rank());
-  std::vector<int> sent, received;
-  Index columns = 0;
-  for (std::size_t r = 0; r < widths.size(); ++r) {
-    sent.push_back(int(lengths[r] * all.cols()));
-    received.push_back(int(lengths[rank] * widths[r]));
-    columns += widths[r];
-  }
-  Matrix<T> mine(lengths[rank], columns), in(1, lengths[rank] * columns);
-  exchange_all<T>(ring, all.data(), sent, in.data(), received);
-  const T* from = in.data();
-  Index first = 0;
-  for (const Index width : widths) {
-    for (Index i = 0; i < mine.rows(); ++i, from += width)
-      std::copy(from, from + width, mine.data() + i * columns + first);
-    first += width;
-  }
-  return mine;
-}
-/// Sends the first sent[0] numbers to rank 0, the next to rank 1, ...; what
-/// arrives lies in the order of ranks.  Collective.
-template <class T>
-void exchange_all(const Ring& ring, const T* out, const std::vector<int>& sent,
-              T* in, const std::vector<int>& received) {
-  std::vector<int> a(sent.size()), b(sent.size());
-  std::exclusive_scan(sent.begin(), sent.end(), a.begin(), 0);
-  std::exclusive_scan(received.begin(), received.end(), b.begin(), 0);
-  const double start = MPI_Wtime();
-  MPI_Alltoallv(out, sent.data(), a.data(), mpi_type<T>(), in,
-                received.data(), b.data(), mpi_type<T>(), ring.comm);
-  if (!ring.traffic) return;
-  ring.traffic->waited += MPI_Wtime() - start;
-  for (int r = 0; r < ring.size(); ++r)
-    if (r != ring.rank() && sent[std::size_t(r)] > 0) {
-      ++ring.traffic->messages;
-      ring.traffic->bytes += sent[std::size_t(r)] * long(sizeof(T));
-    }
-}
-}  // namespace detail
-
-// attend with heads spread over ranks
-/// Exact attention, shaped like ring_attention's, of which each rank
-/// computes some heads; shards must be contiguous.  Returns this rank's
-/// rows of O.  Collective.  Throws std::invalid_argument, on all ranks.
-template <class T>
-Matrix<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
-                        const Matrix<T>& K, const Matrix<T>& V,
-                        const FlashHeads<T>& many = {}) {
-  detail::check_ring<T>("head_parallel", ring, Q, K, V, many, [&] {
-    // check what an exchange can carry
-    for (const Shards* x : {&ring.queries, &ring.keys}) {
-      Index next = 0;
-      for (const auto& pieces : x->of) {
-        require(pieces.size() == 1 && pieces[0].first == next,
-                "head_parallel: shards are not contiguous");
-        next += pieces[0].n;
-      }
-    }
-
-    // check that counts fit an integer
-    const Shards share = contiguous(many.kv_heads, ring.size());
-    const Index most = std::max(ring.queries.total(), ring.keys.total());
-    const Index width = detail::widest(many, Q.cols(), K.cols(), V.cols());
-    const Index numbers = std::max(
-        std::max(Q.rows(), K.rows()) * width,
-        most * (width * share.rows(ring.rank()) / many.kv_heads));
-    require(numbers < (Index(1) << 31), "head_parallel: ", numbers,
-            " numbers are too many for one exchange");
+    // send home the outputs of a wave
+    trouble.in([&] {
+      detail::cut_rows<T>(z.O, waves[w].back_q.out);
+      detail::cut_rows<T>(Matrix<T>(z.logZ.transpose()), waves[w].back_q.out,
+                          z.O.cols());
+    });
   });
-  const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
+  HeadsOutput<T> y;
 
-  // divide heads and rows among ranks
-  const Index s = many.heads / many.kv_heads;
-  const Shards share = contiguous(many.kv_heads, ring.size());
-  const Index first = share.of[std::size_t(ring.rank())][0].first * s;
-  std::vector<Index> mine, n_q, n_k;
-  for (int r = 0; r < ring.size(); ++r) {
-    mine.push_back(share.rows(r));
-    n_q.push_back(ring.queries.rows(r)), n_k.push_back(ring.keys.rows(r));
-  }
-  using detail::rows_to_columns, detail::widths_of;
-  const Matrix<T> q = rows_to_columns(ring, Q, widths_of(mine, s * d_k), n_q);
-  const Matrix<T> k = rows_to_columns(ring, K, widths_of(mine, d_k), n_k);
-  const Matrix<T> v = rows_to_columns(ring, V, widths_of(mine, d_v), n_k);
-  Matrix<T> O(q.rows(), v.cols() * s);
-  for (Index h = 0; h < mine[std::size_t(ring.rank())] * s; ++h)
-    O.middleCols(h * d_v, d_v) = flash(q.middleCols(h * d_k, d_k),
-        k.middleCols(h / s * d_k, d_k), v.middleCols(h / s * d_v, d_v),
-        many.rule_of(first + h)).O;
-  return detail::columns_to_rows(ring, O, widths_of(mine, s * d_v), n_q);
+  // take the outputs out of the waves
+  trouble.in([&] {
+    y.O.setZero(Q.rows(), many.heads * d_v);
+    Matrix<T> L = Matrix<T>::Zero(Q.rows(), many.heads);
+    for (std::size_t w = 0; w < waves.size(); ++w)
+      for (std::size_t j = 0; j < grid->shares.size(); ++j)
+
+        // put the outputs of a column in their places
+        {
+          const auto his = detail::wave_of(grid->shares[j], Index(w));
+          detail::put_heads<T>({&y.O, &L}, {d_v, 1}, his.first, his.n,
+                               waves[w].back_q.in[j]);
+        }
+    y.logZ = L.transpose();
+  });
+  trouble.tell(detail::own(ring.comm));
+  return y;
+}
+/// Exact attention of which each rank computes some heads: the grid of one
+/// row.  Collective; throws like grid_attention.
+template <class T>
+HeadsOutput<T> head_parallel(const Ring& ring, const Matrix<T>& Q,
+                             const Matrix<T>& K, const Matrix<T>& V,
+                             const FlashHeads<T>& many = {}) {
+  return grid_attention(ring, ring.size(), Q, K, V, many);
+}
+
+// take a grid back
+/// Gradient of <dO, O> + <dlogZ, logZ> for y = grid_attention(ring,
+/// columns, Q, K, V, many), like ring_attention_vjp's.  Collective; throws
+/// like grid_attention.
+template <class T>
+HeadsGradient<T> grid_attention_vjp(
+    const Ring& ring, int columns, const Matrix<T>& Q, const Matrix<T>& K,
+    const Matrix<T>& V, const HeadsOutput<T>& y, const Matrix<T>& dO,
+    const FlashHeads<T>& many = {}, const Matrix<T>& dlogZ = {}) {
+  const detail::Watch watch("grid_attention_vjp", ring.comm, ring.patience);
+
+  // prepare the waves going back
+  std::optional<detail::Grid> grid;
+  std::optional<detail::Circle> circle;
+  std::optional<detail::Convoy<T>> kv, sums;
+  std::optional<detail::BackRank<T>> back;
+  std::vector<detail::Wave<T>> waves;
+  Matrix<T> L, dL, room, x, Lw, dLw;
+  FlashHeads<T> rule;
+  Index d_k = 0, d_v = 0;
+  const int p = ring.size();
+  detail::check_ring<T>("grid_attention_vjp", ring, Q, K, V, many, [&] {
+    require(columns >= 1 && p % columns == 0, "grid_attention_vjp: ", columns,
+            " columns for ", p, " ranks");
+
+    // check the cotangents of a rank
+    const Index H = many.heads, width = V.cols() / many.kv_heads * H;
+    require(dO.rows() == Q.rows() && dO.cols() == width,
+            "ring_attention_vjp: dO is ", shape(dO), ", expected ", Q.rows(),
+            "x", width);
+    require(y.O.rows() == Q.rows() && y.O.cols() == width &&
+                y.logZ.rows() == H && y.logZ.cols() == Q.rows(),
+            "ring_attention_vjp: O is ", shape(y.O), " and logZ ",
+            shape(y.logZ), ", expected ", Q.rows(), "x", width, " and ", H, "x",
+            Q.rows());
+    require(dlogZ.size() == 0 ||
+                (dlogZ.rows() == H && dlogZ.cols() == Q.rows()),
+            "ring_attention_vjp: dlogZ is ", shape(dlogZ), ", expected ", H, "x",
+            Q.rows());
+    grid.emplace(detail::grid_of(ring, columns, many.heads, many.kv_heads));
+    circle.emplace(detail::circle_of(*grid));
+
+    // make the convoys going back
+    d_k = Q.cols() / many.heads, d_v = V.cols() / many.kv_heads;
+    kv.emplace(*circle, 0, d_k + d_v), sums.emplace(*circle, 1, d_k + d_v);
+    room.resize(kv->here.rows(), d_k + d_v);
+
+    // make the waves going back
+    L = y.logZ.transpose();
+    if (dlogZ.size() > 0) dL = dlogZ.transpose();
+    else dL = Matrix<T>::Zero(L.rows(), L.cols());
+    using All = std::vector<detail::PerHead<T>>;
+    const All queries{{&Q, d_k}, {&dO, d_v}, {&y.O, d_v}, {&L, 1}, {&dL, 1}};
+    for (Index w = 0; w < grid->waves(); ++w)
+      waves.emplace_back(*grid, w, queries, All{{&K, d_k}, {&V, d_v}}, d_k,
+                         d_k + d_v);
+
+    // view what will arrive in a wave
+    const auto mine =
+        detail::wave_of(grid->shares[std::size_t(grid->column)], 0);
+    const Index n = grid->row_queries.rows(circle->place);
+    const Index f = mine.n * d_k, e = mine.n * d_v;
+    x.resize(n, f + 2 * e + 2 * mine.n);
+    Lw.resize(mine.n, n), dLw.resize(mine.n, n);
+    rule = detail::rule_of_wave(many, mine);
+    const auto in = view_in<T>(x);
+    using detail::part_of_view;
+    if (mine.n > 0)
+      back.emplace(*circle, rule, detail::Columns<T>{mine.n, 1, d_k, d_v},
+                   part_of_view(in, 0, n, 0, f), part_of_view(in, 0, n, f, e),
+                   part_of_view(view_out(x), 0, n, f + e, e), Lw, dLw);
+  }, {{"columns", double(columns)}});
+  detail::Trouble trouble;
+  std::vector<T> sinks(std::size_t(many.heads), T(0));
+  detail::in_waves(waves, [&](std::size_t w) {
+    // compute a wave going back
+    const auto mine = detail::wave_of(grid->shares[std::size_t(grid->column)],
+                                      Index(w));
+    if (mine.n == 0) { detail::any_of(circle->comm, false); return; }
+    kv->rows = sums->rows = grid->row_keys.rows(circle->place);
+    trouble.in([&] {
+      rule = detail::rule_of_wave(many, mine);
+      view_out(x) = detail::stacked(waves[w].q.in);
+      kv->block() = detail::stacked(waves[w].k.in);
+      Lw = x.middleCols(x.cols() - 2 * mine.n, mine.n).transpose();
+      dLw = x.rightCols(mine.n).transpose();
+      back->restart();
+    });
+    detail::go_back(*circle, *back, *kv, *sums, room, trouble);
+    trouble.in([&] {
+      // send home what a wave has found
+      const T scale = detail::scale_of(many, Q);
+      detail::cut_rows<T>(Matrix<T>(scale * back->dQ), waves[w].back_q.out);
+      Matrix<T> found = sums->block();
+      found.leftCols(d_k) *= scale;
+      detail::cut_rows<T>(found, waves[w].back_k.out);
+      for (Index h = 0; h < mine.n; ++h)
+        sinks[std::size_t(mine.first + h)] += back->dsink[std::size_t(h)];
+    });
+  });
+  HeadsGradient<T> g;
+
+  // take the gradients out of the waves
+  trouble.in([&] {
+    g.Q.setZero(Q.rows(), Q.cols());
+    g.K.setZero(K.rows(), K.cols()), g.V.setZero(V.rows(), V.cols());
+    for (std::size_t w = 0; w < waves.size(); ++w)
+      for (std::size_t j = 0; j < grid->shares.size(); ++j) {
+        const auto his = detail::wave_of(grid->shares[j], Index(w));
+        detail::put_heads<T>({&g.Q}, {d_k}, his.first, his.n,
+                             waves[w].back_q.in[j]);
+        detail::put_heads<T>({&g.K, &g.V}, {d_k, d_v}, his.kv_first, his.kv,
+                             waves[w].back_k.in[j]);
+      }
+  });
+  detail::add_up(circle->comm, sinks);
+  g.sinks = sinks;
+  trouble.tell(detail::own(ring.comm));
+  return g;
+}
+/// Gradient for y = head_parallel(ring, Q, K, V, many).  Collective;
+/// throws like grid_attention.
+template <class T>
+HeadsGradient<T> head_parallel_vjp(
+    const Ring& ring, const Matrix<T>& Q, const Matrix<T>& K,
+    const Matrix<T>& V, const HeadsOutput<T>& y, const Matrix<T>& dO,
+    const FlashHeads<T>& many = {}, const Matrix<T>& dlogZ = {}) {
+  return grid_attention_vjp(ring, ring.size(), Q, K, V, y, dO, many, dlogZ);
 }
 
 // merge states as a reduction of MPI
@@ -798,14 +1389,15 @@ void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
   const Index d = bytes / Index(sizeof(T)) - 2;
   const T* from = static_cast<const T*>(in);
   T* to = static_cast<T*>(inout);
-  for (int k = 0; k < *n; ++k, from += d + 2, to += d + 2) {
-    Eigen::Map<RowVector<T>> o(to + 2, d);
-    const Online<T> y =
-        merge<T>({from[0], from[1],
-                  Eigen::Map<const RowVector<T>>(from + 2, d)},
-                 {to[0], to[1], o});
-    to[0] = y.m, to[1] = y.l, o = y.o;
-  }
+  for (int k = 0; k < *n; ++k, from += d + 2, to += d + 2)
+
+    // merge one state into another
+    {
+      const Eigen::Map<const RowVector<T>> a(from + 2, d);
+      Eigen::Map<RowVector<T>> b(to + 2, d);
+      const Online<T> y = merge<T>({from[0], from[1], a}, {to[0], to[1], b});
+      to[0] = y.m, to[1] = y.l, b = y.o;
+    }
 }
 }  // namespace detail
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective;
@@ -821,14 +1413,12 @@ void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
     const Online<T>& x = states[std::size_t(i)];
     all(i, 0) = x.m, all(i, 1) = x.l, all.row(i).tail(d) = x.o;
   }
-  MPI_Datatype state;
+  const detail::RowType<T> state(d + 2);
   MPI_Op op;
-  MPI_Type_contiguous(int(d + 2), detail::mpi_type<T>(), &state);
-  MPI_Type_commit(&state);
   MPI_Op_create(detail::merge_states<T>, 1, &op);
-  MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state, op, comm);
+  MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state.type, op,
+                comm);
   MPI_Op_free(&op);
-  MPI_Type_free(&state);
   for (Index i = 0; i < all.rows(); ++i)
     states[std::size_t(i)] = {all(i, 0), all(i, 1), all.row(i).tail(d)};
 }
@@ -837,34 +1427,45 @@ void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
 /// States of a query's H heads, side by side in q, the same on all ranks,
 /// on a cache of which this rank has rows of K, H_k d_k wide, and of V,
 /// H_k d_v.  All ranks get them.  Collective.  Throws
-/// std::invalid_argument, on all ranks, for shapes (prop. tree).
+/// std::invalid_argument, on all ranks, for shapes; a call that takes
+/// longer than `patience` seconds ends the job (prop. tree).
 template <class T>
-std::vector<Online<T>> tree_decode(MPI_Comm comm, const RowVector<T>& q,
-                                   const Matrix<T>& K, const Matrix<T>& V,
-                                   Index H = 1, Index H_k = 1,
-                                   std::optional<T> scale = {}) {
+std::vector<Online<T>> tree_decode(
+    MPI_Comm comm, const RowVector<T>& q, const Matrix<T>& K,
+    const Matrix<T>& V, Index H = 1, Index H_k = 1,
+    std::optional<T> scale = {},
+    double patience = std::numeric_limits<double>::infinity()) {
+  const detail::Watch watch("tree_decode", comm, patience);
+
   // agree about a query and its cache
   detail::agree(
-      comm, "tree_decode",
+      detail::own(comm), "tree_decode",
       {{"size of a number", double(sizeof(T))},
        {"width of q", double(q.size())}, {"width of V", double(V.cols())},
        {"heads of queries", double(H)}, {"heads of keys", double(H_k)},
        {"scale", detail::or_infinite(scale)}}, [&] {
-    detail::check_heads("tree_decode", FlashHeads<T>{H, H_k}, q, K, V);
+    // check the cache of a rank
+    detail::require_heads(Matrix<T>(q), K, V, FlashHeads<T>{H, H_k});
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
             shape(V));
     require(scale || q.size() > 0, "tree_decode: d_k = 0 needs a scale");
   });
-  const Index d_k = q.size() / H, d_v = V.cols() / H_k;
   std::vector<Online<T>> states;
-  for (Index h = 0; h < H; ++h) {
-    const Index g = h / (H / H_k);
-    const Page<T> page{
-        detail::columns_of(view_in<T>(K), g * d_k, d_k),
-        detail::columns_of(view_in<T>(V), g * d_v, d_v)};
-    states.push_back(decode<T>(q.segment(h * d_k, d_k), {&page, 1}, scale));
-  }
-  reduce_states(comm, states);
+  detail::Trouble trouble;
+
+  // compute the states of all heads
+  trouble.in([&] {
+    const Index d_k = q.size() / H, d_v = V.cols() / H_k;
+    for (Index h = 0; h < H; ++h) {
+      const Index g = h / (H / H_k);
+      const Page<T> page{
+          detail::part_of_view(view_in<T>(K), 0, K.rows(), g * d_k, d_k),
+          detail::part_of_view(view_in<T>(V), 0, V.rows(), g * d_v, d_v)};
+      states.push_back(decode<T>(q.segment(h * d_k, d_k), {&page, 1}, scale));
+    }
+  });
+  trouble.tell(detail::own(comm));
+  reduce_states(detail::own(comm), states);
   return states;
 }
 }  // namespace attn

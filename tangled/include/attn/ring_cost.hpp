@@ -22,15 +22,118 @@ RingTime ring_time(int p, Work work, double message) {
   const auto size = std::size_t(p);
   std::vector<double> start(size, 0.0), busy(size, 0.0), next(size);
   RingTime time{0, 0};
-  for (int t = 0; t < p; ++t, start = next)
-    for (std::size_t r = 0; r < size; ++r) {
-      const double done = start[r] + work(int(r), t);
-      busy[r] += done - start[r];
-      time.total = std::max(time.total, done);
-      time.busiest = std::max(time.busiest, busy[r]);
-      next[r] = std::max({done, start[r] + message,
-                          start[(r + size - 1) % size] + message});
-    }
+  for (int t = 0; t < p; ++t, start.swap(next))
+    for (std::size_t r = 0; r < size; ++r)
+
+      // let each rank take a step
+      {
+        const double done = start[r] + work(int(r), t);
+        busy[r] += done - start[r];
+        time.total = std::max(time.total, done);
+        time.busiest = std::max(time.busiest, busy[r]);
+        next[r] = std::max({done, start[r] + message,
+                            start[r > 0 ? r - 1 : size - 1] + message});
+      }
   return time;
+}
+/// Time of a ring of p ranks going back, in which blocks and their sums are
+/// messages of the same length; lap: with the second lap at the end.
+template <class Work>
+double ring_time_back(int p, Work work, double message, bool lap) {
+  const auto size = std::size_t(p);
+  std::vector<double> start(size, 0.0), sent(size), ready(size);
+  std::vector<double> sums(size, 0.0), last(size);
+  for (int t = 0; t < p; ++t) {
+    last = sums;
+
+    // let each rank take a step back
+    for (std::size_t r = 0; r < size; ++r) {
+      sent[r] = start[r];
+      if (t + 1 < p) sent[r] = std::max(start[r], last[r]) + message;
+      ready[r] = start[r] + work(int(r), t);
+      if (t > 0)
+        ready[r] = std::max({ready[r], last[r],
+                             last[r > 0 ? r - 1 : size - 1]});
+      if (p > 1) sums[r] = std::max(ready[r], sent[r]) + message;
+    }
+    for (std::size_t r = 0; r < size; ++r)
+      start[r] = std::max({ready[r], sent[r],
+                           sent[r > 0 ? r - 1 : size - 1]});
+  }
+  const auto& end = p > 1 ? sums : ready;
+  return *std::max_element(end.begin(), end.end()) +
+         (lap && p > 1 ? p * message : 0);
+}
+
+// simulate a layer on a grid
+/// n positions, H heads of queries on G of keys, d features of keys and of
+/// values, s bytes a number.
+struct LayerExtents {
+  double n, H, G, d, s;
+};
+
+/// Operations per second; the network, and the one among the `near` ranks
+/// of a machine; seconds for a row of a head to meet a block.
+struct Machine {
+  double flops;
+  Network far, inner;
+  int near = 1;
+  double row = 0;
+};
+/// The three placements of causal attention.
+enum class Placement { contiguous, zigzag, striped };
+
+/// Causal pairs of rank r at step t of a ring of p ranks with m rows each
+/// (thm. balance).
+inline double causal_pairs(Placement where, int r, int t, double m) {
+  if (where == Placement::striped) return m * (t <= r ? m + 1 : m - 1) / 2;
+  if (t == 0) return m * (m + 1) / 2;
+  if (where == Placement::zigzag) return m * m / 2;
+  return t <= r ? m * m : 0;
+}
+/// Seconds of causal attention on a grid of `columns` columns, which divide
+/// the p ranks and H, forward or back (prop. volume).
+inline double grid_time(const LayerExtents& x, const Machine& f,
+                        Placement where, int p, int columns, bool back) {
+  const double a = columns, kv = std::max(1.0, x.G / a), q = x.H / a;
+  const double waves = columns == 1 ? 1 : kv;
+
+  // time the circle of a wave
+  const int b = p / columns;
+  const double m = x.n / b, ops = (back ? 10 : 4) * x.d * q / waves;
+  const auto work = [&](int r, int t) {
+    return causal_pairs(where, r, t, m) * ops / f.flops +
+           f.row * m * q / waves;
+  };
+  const double message = f.far.seconds(2 * x.s * m * x.d * kv / waves);
+  const double wave = back ? ring_time_back(b, work, message, true)
+                           : ring_time(b, work, message).total;
+  if (columns == 1) return wave;
+
+  // time the exchanges of a wave
+  const Network& net = columns <= f.near ? f.inner : f.far;
+  const double rows = x.n / p * (a - 1) * x.s, Q = q / waves, K = kv / waves;
+  const double out = Q * (back ? 3 * x.d + 2 : x.d) + 2 * K * x.d;
+  const double in = back ? Q * x.d + 2 * K * x.d : Q * (x.d + 1);
+  const double there = (a - 2) * net.alpha + net.seconds(rows * out);
+  const double home = (a - 2) * net.alpha + net.seconds(rows * in);
+  return there + (waves - 1) * std::max(wave, there + home) + wave + home;
+}
+/// Share of the ideal speed that grid_time leaves.
+inline double grid_speed(const LayerExtents& x, const Machine& f,
+                         Placement where, int p, int columns, bool back) {
+  const double ops = x.n * (x.n + 1) / 2 * x.H * (back ? 10 : 4) * x.d;
+  return ops / f.flops / p / grid_time(x, f, where, p, columns, back);
+}
+/// The best number of columns > 1, a power of two below p and up to H.
+inline int best_columns(const LayerExtents& x, const Machine& f, int p,
+                        bool back) {
+  int best = 2;
+  double most = 0;
+  for (int a = 2; a < p && a <= x.H; a *= 2) {
+    const double speed = grid_speed(x, f, Placement::zigzag, p, a, back);
+    if (speed > most) most = speed, best = a;
+  }
+  return best;
 }
 }  // namespace attn

@@ -28,9 +28,16 @@ struct Shards {
     for (const Piece& piece : of[std::size_t(rank)]) n += piece.n;
     return n;
   }
+
+  // count all rows, and the most of a rank
   Index total() const {
     Index n = 0;
     for (int r = 0; r < ranks(); ++r) n += rows(r);
+    return n;
+  }
+  Index most() const {
+    Index n = 0;
+    for (int r = 0; r < ranks(); ++r) n = std::max(n, rows(r));
     return n;
   }
 };
@@ -58,16 +65,15 @@ inline Shards contiguous(Index n, int p) {
     lengths.push_back((r + 1) * n / p - r * n / p);
   return contiguous(lengths);
 }
-
 /// Of 2 p successive parts rank r holds those numbered r and 2 p - 1 - r.
 /// Throws std::invalid_argument as contiguous does.
 inline Shards zigzag(Index n, int p) {
   require(n >= 0 && p >= 1, "zigzag: ", n, " rows on ", p, " ranks");
   const Shards parts = contiguous(n, 2 * p);
+  const auto part = [&](int i) { return parts.of[std::size_t(i)][0]; };
   Shards shards;
-  for (std::size_t r = 0; r < std::size_t(p); ++r)
-    shards.of.push_back(
-        {parts.of[r][0], parts.of[std::size_t(2 * p - 1) - r][0]});
+  for (int r = 0; r < p; ++r)
+    shards.of.push_back({part(r), part(2 * p - 1 - r)});
   return shards;
 }
 /// Rank r holds the positions r, r + p, r + 2 p, ...
@@ -105,6 +111,40 @@ void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
   if (r.left) r.left = r.right ? high - low : 0;
   if (r.right) r.right = 0;
 }
+
+// count the pairs under a window
+/// Pairs that meet under the rule between two pieces.
+template <class T>
+Index pairs_under(const FlashRule<T>& r) {
+  Index n = 0;
+  for (Index i = 0; i < *r.queries; ++i) {
+    const Index at = i + *r.offset;
+    const Index end = r.right ? std::min(at + *r.right + 1, *r.keys) : *r.keys;
+    const Index from = r.left ? std::max<Index>(at - *r.left, 0) : 0;
+    if (!r.keep) n += std::max<Index>(0, end - from);
+    else for (Index j = from; j < end; ++j) n += (*r.keep)(i, j);
+  }
+  return n;
+}
+
+// join the shards of a row
+/// The placement in which each group of a successive ranks is one place.
+inline Shards grouped(const Shards& x, int a) {
+  Shards y;
+  for (int r = 0; r < x.ranks(); ++r) {
+    if (r % a == 0) y.of.emplace_back();
+    auto& list = y.of.back();
+    for (const Piece& piece : x.of[std::size_t(r)])
+
+      // append a piece or lengthen the last one
+      if (list.empty() || piece.step != list.back().step ||
+          piece.first != list.back().first + list.back().n * piece.step)
+        list.push_back(piece);
+      else
+        list.back().n += piece.n;
+  }
+  return y;
+}
 }  // namespace detail
 
 // restrict a rule to a pair of pieces
@@ -115,11 +155,14 @@ template <class T>
 FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                           const Piece& k, Index n_q, Index n_k,
                           Matrix<bool>& keep) {
+  // refuse what has no restriction
   require(q.step == k.step, "rule_between: steps ", q.step, " and ", k.step);
   require(!rule.bias, "rule_between: a bias is not sharded");
   require(rule.slope == 0 || q.step == 1,
           "rule_between: a slope needs pieces of step 1, not ", q.step);
   FlashRule<T> r = rule;
+
+  // cut lengths and reaches to the pieces
   if (!r.offset) r.offset = rule.keys.value_or(n_k) -
                             rule.queries.value_or(n_q);
   r.queries = detail::rows_in_use(q, rule.queries);
@@ -147,21 +190,13 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
 /// Pairs that meet between the queries of rank r and the keys of rank s.
 template <class T>
 Index count_pairs(const FlashRule<T>& rule, const Shards& queries,
-            const Shards& keys, int r, int s) {
+                  const Shards& keys, int r, int s) {
   Index n = 0;
   Matrix<bool> keep;
   for (const Piece& q : queries.of[std::size_t(r)])
-    for (const Piece& k : keys.of[std::size_t(s)]) {
-      const auto local = rule_between(rule, q, k, queries.total(),
-                                      keys.total(), keep);
-      for (Index i = 0; i < *local.queries; ++i) {
-        const Index at = i + *local.offset;
-        const Index last = local.right ? at + *local.right + 1 : *local.keys;
-        const Index first = local.left ? at - *local.left : 0;
-        n += std::max<Index>(0, std::min(last, *local.keys) -
-                                    std::max<Index>(first, 0));
-      }
-    }
+    for (const Piece& k : keys.of[std::size_t(s)])
+      n += detail::pairs_under(rule_between(rule, q, k, queries.total(),
+                                            keys.total(), keep));
   return n;
 }
 
