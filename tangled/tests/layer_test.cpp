@@ -66,8 +66,8 @@ BOOST_AUTO_TEST_CASE(turned_like_rotate) {
 BOOST_AUTO_TEST_CASE(only_differences_count) {
   const Index n = 12, far = 1000000;
   double moved = 0, allowed = HUGE_VAL;
-  for (const int bits : {turned, turned | partly, turned | sloped | tables,
-                         turned | gains | sinks}) {
+  for (const int bits : {turned | 0, turned | partly, turned | gains | sinks,
+                         turned | sloped | tables}) {
     const auto L = draw_layer<double>(bits, causal(n, n), n, 5);
     const auto X = gaussian<double>(n, 5, 5, "X");
     const Positions at{Places(n, far), Places(n, far)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -18,7 +19,6 @@
 #include "attn/multihead.hpp"
 #include "attn/positions.hpp"
 #include "attn/tensor.hpp"
-
 namespace attn {
 // hold what a layer is
 
@@ -92,6 +92,7 @@ void turn_heads(std::type_identity_t<Eigen::Ref<Matrix<S>>> X,
           " columns, and there are ", at.size(), " positions");
   Vector<S> c(planes), s(planes);
   for (Index i = 0; i < X.rows(); ++i) {
+    // take the sines and cosines of a row
     for (Index a = 0; a < planes; ++a) {
       const Angle<S> phi = Angle<S>(double(at[i])) * R.theta(a);
       c(a) = S(R.gain * cos(phi));
@@ -147,18 +148,18 @@ auto heads_as_rows(M& X, Index d) {
 }
 /// Normalises the heads of X in place, unless there is no gain.
 template <class S>
-Normalised<S> normalise(Matrix<S>& X, const Vector<S>& gain,
-                        double epsilon) {
+Normalised<S> normalise_heads(Matrix<S>& X, const Vector<S>& gain,
+                              double epsilon) {
   if (gain.size() == 0) return {};
   auto rows = heads_as_rows(X, gain.size());
   Normalised<S> n = rms_norm(rows, epsilon);
   rows = with_gain(n.x, gain, Vector<S>());
   return n;
 }
-/// Pulls dX back through normalise, in place; adds to dgain.
+/// Pulls dX back through normalise_heads, in place; adds to dgain.
 template <class S>
-void normalise_back(Matrix<S>& dX, const Normalised<S>& n,
-                    const Vector<S>& gain, Vector<S>& dgain) {
+void unnormalise_heads(Matrix<S>& dX, const Normalised<S>& n,
+                       const Vector<S>& gain, Vector<S>& dgain) {
   if (gain.size() == 0) return;
   auto rows = heads_as_rows(dX, gain.size());
   const auto g = with_gain_vjp<S>(n.x, gain, Vector<S>(), rows);
@@ -171,6 +172,8 @@ void normalise_back(Matrix<S>& dX, const Normalised<S>& n,
 /// `keys` columns.
 struct Hull {
   Index queries = 0, keys = 0, low = unlimited, high = -unlimited;
+
+  // compare a hull with a block
   bool holds(const Block& b) const {
     return b.i1 <= queries && b.j1 <= keys && low <= b.j0 - (b.i1 - 1) &&
            b.j1 - 1 - b.i0 <= high;
@@ -196,14 +199,17 @@ inline void widen(Hull& hull, const Mask& m, const Block& b) {
   const Cover c = m.covers(b);
   if (c == Cover::none) return;
   const bool one = b.pairs() == 1;
-  if (c == Cover::all || (one && m.allows(b.i0, b.j0))) {
-    hull.queries = std::max(hull.queries, b.i1);
-    hull.keys = std::max(hull.keys, b.j1);
-    hull.low = std::min(hull.low, b.j0 - (b.i1 - 1));
-    hull.high = std::max(hull.high, b.j1 - 1 - b.i0);
-  } else if (!one) {
+  if (c == Cover::all || (one && m.allows(b.i0, b.j0)))
+
+    // let the hull hold a block
+    {
+      hull.queries = std::max(hull.queries, b.i1);
+      hull.keys = std::max(hull.keys, b.j1);
+      hull.low = std::min(hull.low, b.j0 - (b.i1 - 1));
+      hull.high = std::max(hull.high, b.j1 - 1 - b.i0);
+    }
+  else if (!one)
     for (const Block& quarter : quarters(b)) widen(hull, m, quarter);
-  }
 }
 /// Does the mask allow all pairs of the hull that lie in block b?
 inline bool fills(const Hull& hull, const Mask& m, const Block& b) {
@@ -254,15 +260,20 @@ inline Mask cut_mask(const HeadRules& r, const Block& places,
   const Mask m = part(r.mask, places);
   return at ? placed_at(m, *at) : m;
 }
+/// The scalars of the kernel.
+template <class S>
+inline constexpr bool in_kernel =
+    std::is_same_v<S, float> || std::is_same_v<S, double>;
 /// The plan of one call (tab. layer-routes).
 template <class S>
 CallPlan plan_call(const HeadParts<S>& p, const HeadRules& r,
                    const HeadsView<S>& v) {
   CallPlan c{cut_mask(r, v.places(), v.at)};
-  const bool kernel = std::is_same_v<S, float> || std::is_same_v<S, double>;
-  if (!kernel || r.by_definition || r.dropout.p > 0 ||
+  if (!in_kernel<S> || r.by_definition || r.dropout.p > 0 ||
       r.empty == Empty::refuse)
     return c;
+
+  // ask the mask for its hull and the positions for their diagonal
   c.hull = hull_of(c.mask);
   c.full = fills(c.hull, c.mask, c.mask.whole());
   const auto zero = zero_diagonal(c.mask);
@@ -290,7 +301,7 @@ namespace detail {
 // see one head's columns
 /// Columns h d .. (h + 1) d - 1 of heads side by side.
 template <class M>
-M columns(const M& m, Index h, Index d) {
+M columns(M m, Index h, Index d) {
   return M(m.data() + h * d, m.rows(), d,
            Eigen::OuterStride<>(m.outerStride()));
 }
@@ -328,12 +339,15 @@ Matrix<S> bias_of_head(const CallPlan& c, const HeadParts<S>& p,
     B = p.bias[p.bias.size() == 1 ? 0 : at].block(v.query0, v.key0,
                                                   B.rows(), B.cols());
   for (Index i = 0; i < B.rows(); ++i)
-    for (Index j = 0; j < B.cols(); ++j) {
-      const Index t = c.mask.at().offset(i, j);
-      if (p.table.size() > 0) B(i, j) += p.table(h, r.buckets(t));
-      if (!r.slopes.empty() && !c.sloped)
-        B(i, j) -= S(r.slopes[at]) * S(double(std::abs(t)));
-    }
+    for (Index j = 0; j < B.cols(); ++j)
+
+      // add what the distance of a pair adds
+      {
+        const Index t = c.mask.at().offset(i, j);
+        if (p.table.size() > 0) B(i, j) += p.table(h, r.buckets(t));
+        if (!r.slopes.empty() && !c.sloped)
+          B(i, j) -= S(r.slopes[at]) * S(double(std::abs(t)));
+      }
   return B;
 }
 
@@ -399,9 +413,12 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
   const Index e = v.V.cols() / H.kv_heads;
   const Index from = std::max<Index>(c.hull.low, 0);
   const Index to = std::max(from, std::min(c.hull.high + 1, c.hull.keys));
+  const auto rows = [&](const In<S>& m) {
+    return In<S>(m.data() + from * m.outerStride(), to - from, m.cols(),
+                 Eigen::OuterStride<>(m.outerStride()));
+  };
   for (Index g = 0; g < H.kv_heads; ++g) {
-    const Page<S> page{columns(v.K, g, d).middleRows(from, to - from),
-                       columns(v.V, g, e).middleRows(from, to - from)};
+    const Page<S> page{rows(columns(v.K, g, d)), rows(columns(v.V, g, e))};
     Matrix<S> Q = Eigen::Map<const Matrix<S>>(v.Q.data() + g * R * d, R, d);
 
     // write the rule of a group's one query
@@ -417,9 +434,11 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     if (p.sink.size() > 0) rule.sinks = {p.sink.data() + at, n};
     rule.offset = c.offset - from;
     const auto states = decode<S>(Q, {&page, 1}, rule);
+
+    // read the states of a group
     for (Index k = 0; k < R; ++k) {
       const auto& y = states[std::size_t(k)];
-      v.O.row(0).segment((g * R + k) * e, e) = y.output();
+      Out<S>(v.O).row(0).segment((g * R + k) * e, e) = y.output();
       v.logZ[g * R + k] = y.logZ();
     }
   }
@@ -628,7 +647,7 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
           v.K.rows());
 }
 
-// refuse cotangents that do not fit
+// refuse cotangents of other heads
 /// Throws unless the cotangents have the shapes of their sequence.
 template <class S>
 void require_cotangents_fit(const HeadsView<S>& v,
@@ -654,7 +673,7 @@ void heads_forward(HeadCount H, const HeadParts<S>& p, const HeadRules& r,
     const detail::CallPlan c = detail::plan_call(p, r, v);
     if (c.route == Route::definition) {
       detail::forward_by_definition(H, c, p, r, v);
-    } else if constexpr (std::is_floating_point_v<S>) {
+    } else if constexpr (detail::in_kernel<S>) {
       if (c.route == Route::pages)
         detail::forward_by_pages(H, c, p, r, v);
       else
@@ -680,7 +699,7 @@ void heads_vjp(HeadCount H, const HeadParts<S>& p, const HeadRules& r,
     const detail::CallPlan c = detail::plan_call(p, r, views[b]);
     if (c.route == Route::definition)
       detail::backward_by_definition(H, c, p, r, views[b], bars[b], sum);
-    else if constexpr (std::is_floating_point_v<S>)
+    else if constexpr (detail::in_kernel<S>)
       detail::backward_by_kernel(H, c, p, r, views[b], bars[b], sum);
   }
 }
@@ -704,6 +723,7 @@ struct Span {
 /// add up to the rows.
 inline std::vector<Span> spans_of(const char* who, const Sequences& s,
                                   Index queries, Index keys) {
+  // fill in the lengths that are not given
   const std::vector<Index> n =
       s.queries.empty() ? std::vector<Index>{queries} : s.queries;
   const std::vector<Index> m = !s.keys.empty()      ? s.keys
@@ -763,8 +783,8 @@ LayerTrace<S> prepare(const Layer<S>& L, const ScoreRows<S>& X,
   t.Q = project<S>(X, w.W_Q, w.b_Q).mat();
   t.K = project<S>(C, w.W_K, w.b_K).mat();
   t.V = project<S>(C, w.W_V, w.b_V).mat();
-  t.norm_q = normalise(t.Q, L.parts.gain_q, L.rules.epsilon);
-  t.norm_k = normalise(t.K, L.parts.gain_k, L.rules.epsilon);
+  t.norm_q = normalise_heads(t.Q, L.parts.gain_q, L.rules.epsilon);
+  t.norm_k = normalise_heads(t.K, L.parts.gain_k, L.rules.epsilon);
   t.O.resize(X.rows(), w.W_O.rows());
   t.logZ.resize(w.heads * X.rows());
   return t;
@@ -792,15 +812,18 @@ std::vector<HeadsView<S>> views_of(const Layer<S>& L,
                  Eigen::OuterStride<>(m.cols()));
   };
   std::vector<HeadsView<S>> views;
-  for (const Span& s : spans) {
-    S* O = const_cast<S*>(t.O.data()) + s.q * t.O.cols();
-    S* logZ = const_cast<S*>(t.logZ.data()) + s.q * L.weights.heads;
-    views.push_back({rows(t.Q, s.q, s.n), rows(t.K, s.k, s.m),
-                     rows(t.V, s.k, s.m),
-                     Out<S>(O, s.n, t.O.cols(),
-                            Eigen::OuterStride<>(t.O.cols())),
-                     logZ, 0, 0, s.at});
-  }
+  for (const Span& s : spans)
+
+    // view one sequence of a trace
+    {
+      S* O = const_cast<S*>(t.O.data()) + s.q * t.O.cols();
+      S* logZ = const_cast<S*>(t.logZ.data()) + s.q * L.weights.heads;
+      views.push_back({rows(t.Q, s.q, s.n), rows(t.K, s.k, s.m),
+                       rows(t.V, s.k, s.m),
+                       Out<S>(O, s.n, t.O.cols(),
+                              Eigen::OuterStride<>(t.O.cols())),
+                       logZ, 0, 0, s.at});
+    }
   return views;
 }
 
@@ -872,8 +895,10 @@ void pull_back(const Layer<S>& L, const ScoreRows<S>& X,
                LayerGradient<S>& g) {
   const MultiHead<S>& w = L.weights;
   turn(L, spans, bar.Q, bar.K, true);
-  normalise_back(bar.Q, t.norm_q, L.parts.gain_q, g.parts.gain_q);
-  normalise_back(bar.K, t.norm_k, L.parts.gain_k, g.parts.gain_k);
+  unnormalise_heads(bar.Q, t.norm_q, L.parts.gain_q, g.parts.gain_q);
+  unnormalise_heads(bar.K, t.norm_k, L.parts.gain_k, g.parts.gain_k);
+
+  // pull back through three projections
   auto q = project_vjp<S>(X, w.W_Q, w.b_Q, view<dn, dn>(bar.Q));
   auto k = project_vjp<S>(C, w.W_K, w.b_K, view<dn, dn>(bar.K));
   auto v = project_vjp<S>(C, w.W_V, w.b_V, view<dn, dn>(bar.V));
@@ -914,6 +939,8 @@ void require_caches(const Layer<S>& L, const std::vector<Span>& spans,
     require(c.keys().cols() == dk && c.values().cols() == dv,
             "layer_decode: cache ", b, " has ", c.keys().cols(), " and ",
             c.values().cols(), " columns, expected ", dk, " and ", dv);
+
+    // refuse a cache that has forgotten too much
     const Mask& m = L.rules.mask;
     const Index end = c.end() + spans[b].n;
     require(end <= m.n_q() && end <= m.n_k(), "layer_decode: place ", end,
@@ -956,16 +983,18 @@ LayerGradient<S> layer_vjp(const Layer<S>& L, const Input<S>& X,
                            const Input<S>& dY, const Sequences& s = {}) {
   const auto spans = detail::require_layer("layer_vjp", L, X, C, s);
   detail::require_trace(L, X, C, t, dY);
+  LayerGradient<S> g{L.weights, zeros_like(L.parts), {}, {}};
+  LayerTrace<S> bar;  // of Q, K, V
+
+  // pull back through output and heads
   auto out = project_vjp<S>(t.O, L.weights.W_O, L.weights.b_O,
                             view<dn, dn>(dY));
+  g.weights.W_O = std::move(out.W), g.weights.b_O = std::move(out.b);
   const Matrix<S> dO = out.X.mat();
-  LayerTrace<S> bar;  // of Q, K, V
   bar.Q.resizeLike(t.Q), bar.K.resizeLike(t.K), bar.V.resizeLike(t.V);
-  LayerGradient<S> g{L.weights, zeros_like(L.parts), {}, {}};
   const auto bars = detail::cotangents_of(dO, bar, spans);
   heads_vjp<S>(L.count(), L.parts, L.rules, detail::views_of(L, t, spans),
                bars, g.parts);
-  g.weights.W_O = std::move(out.W), g.weights.b_O = std::move(out.b);
   detail::pull_back<S>(L, X, C, t, spans, bar, g);
   return g;
 }
@@ -1010,6 +1039,8 @@ Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
       KeyValueCache<S>& cache = caches[b];
       const Block places{cache.end(), cache.end() + c.n, cache.first(),
                          cache.end() + c.n};
+
+      // turn a chunk at its places
       if (L.rotary) {
         const Positions at = detail::positions_of(L, places, c.at);
         const Index m = at.k.size();
