@@ -4,6 +4,7 @@
 // reads: tests/reference/*_*.txt
 #include "prelude.hpp"
 #include "reference.hpp"
+#include "attn/autodiff.hpp"
 #include "attn/block.hpp"
 
 namespace {

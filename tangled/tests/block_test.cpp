@@ -7,24 +7,41 @@ using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
 
-// check the block and the model
-BOOST_AUTO_TEST_CASE(gradient_of_layer_norm) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Matrix<quad> X = gaussian<quad>(3, 5, seed);
-    const Matrix<quad> W = gaussian<quad>(3, 5, seed + 20);
-    const Matrix<quad> truth = gradient([&](const Matrix<Var<quad>>& x) {
-      const auto y = layer_norm<Var<quad>>(x).x;
-      Var<quad> sum(quad(0));
-      for (Index k = 0; k < y.size(); ++k) sum += y.data()[k] * W.data()[k];
-      return sum;
-    }, X);
-    const Matrix<quad> off = layer_norm_vjp(layer_norm(X), W) - truth;
-    verify(largest(off), 1e-30);
+// check the norms
+/// A norm of x, or of its rows less their mean, with gain and shift.
+template <class S>
+Matrix<S> normed(const Matrix<S>& x, const Vector<S>& gain,
+                 const Vector<S>& shift, bool centred, double epsilon) {
+  const auto n = centred ? layer_norm(x, epsilon) : rms_norm(x, epsilon);
+  return with_gain(n.x, gain, shift);
+}
+BOOST_AUTO_TEST_CASE(gradient_of_norms) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const bool centred = seed % 2;
+    const double epsilon = seed % 3 ? 1e-5 : 0.25;
+    const Matrix<quad> X = gaussian<quad>(3, 5, seed, "X"),
+                       W = gaussian<quad>(3, 5, seed, "W");
+    const Vector<quad> gain = gaussian<quad>(5, 1, seed, "gain"),
+                       shift = gaussian<quad>(5, 1, seed, "shift");
+    const auto n = centred ? layer_norm(X, epsilon) : rms_norm(X, epsilon);
+    const auto k = with_gain_vjp<quad>(n.x, gain, shift, W);
+
+    // differentiate a norm automatically
+    const auto [dX, dgain, dshift] = gradient(
+        [&](const Matrix<Var<quad>>& x, const Vector<Var<quad>>& g,
+            const Vector<Var<quad>>& b) {
+          const auto y = normed<Var<quad>>(x, g, b, centred, epsilon);
+          Var<quad> sum(quad(0));
+          for (Index e = 0; e < y.size(); ++e) sum += y.data()[e] * W.data()[e];
+          return sum;
+        }, X, gain, shift);
+    verify(distance(norm_vjp(n, k.x), dX), 1e-30);
+    verify(distance(k.gain, dgain) + distance(k.shift, dshift), 1e-30);
   }
 }
 BOOST_AUTO_TEST_CASE(rows_are_normalised) {
   const Matrix<quad> X = gaussian<quad>(4, 7, 1);
-  const auto n = layer_norm(X);
+  const auto n = layer_norm(X), r = rms_norm(X, 0.5);
   for (Index i = 0; i < 4; ++i) {
     const quad s2 = n.s(i) * n.s(i), mean = n.x.row(i).mean();
     verify(to_double(abs(mean)), 1e-32);
@@ -32,23 +49,92 @@ BOOST_AUTO_TEST_CASE(rows_are_normalised) {
                          (quad(1) - quad(1e-5) / s2))), 1e-32);
     const RowVector<quad> back = n.s(i) * n.x.row(i) - X.row(i);
     verify(largest((back.array() - back.mean()).matrix()), 1e-32);
+    const quad mean_square = X.row(i).squaredNorm() / quad(7);
+    verify(distance(r.s(i) * r.s(i), mean_square + quad(0.5)), 1e-32);
+    verify(distance(r.s(i) * r.x.row(i), X.row(i)), 1e-32);
   }
 }
+BOOST_AUTO_TEST_CASE(norms_forget_length) {
+  const Matrix<double> X = gaussian<double>(4, 7, 1, "X"),
+                       dY = gaussian<double>(4, 7, 1, "dY");
+  for (const double epsilon : {0.0, 0.3})
+    for (const auto& n : {layer_norm(X, epsilon), rms_norm(X, epsilon)}) {
+      const Matrix<double> dX = norm_vjp(n, dY);
+      const Vector<double> left = n.x.cwiseProduct(dX).rowwise().mean(),
+          right = epsilon * n.x.cwiseProduct(dY).rowwise().mean().array() /
+                  n.s.array().cube();
+      verify(distance(left, right), 0x1p-49);
+      if (n.centred) verify(largest(dX.rowwise().mean()), 0x1p-49);
+      if (epsilon == 0)
+        verify(distance(2 * norm_vjp(n.centred ? layer_norm(2 * X, 0)
+                                               : rms_norm(2 * X, 0), dY), dX),
+               0x1p-49);
+    }
+}
+BOOST_AUTO_TEST_CASE(norms_take_any_rows) {
+  const Matrix<double> X = gaussian<double>(4, 7, 1);
+  const Eigen::MatrixXd columns = X;
+  const auto n = layer_norm(X);
+  verify(distance(layer_norm(columns).x, n.x), 0);
+  verify(distance(layer_norm(X + 0 * X).x, n.x), 0);
+  verify(distance(norm_vjp(n, columns), norm_vjp(n, X)), 0);
+  verify(distance(rms_norm(columns.topRows(2)).x, rms_norm(X.topRows(2)).x), 0);
+}
+BOOST_AUTO_TEST_CASE(gradient_of_the_bend) {
+  Matrix<quad> x(1, 9);
+  x << quad(-800), quad(-30), quad(-2), quad(-0.5), quad(0), quad(1e-9),
+      quad(0.7), quad(40), quad(900);
+  const Matrix<quad> dY = gaussian<quad>(1, 9, 1);
+  const Matrix<quad> tape = gradient([&](const Matrix<Var<quad>>& v) {
+    const Matrix<Var<quad>> y = silu(v);
+    Var<quad> sum(quad(0));
+    for (Index e = 0; e < 9; ++e) sum += y(0, e) * dY(0, e);
+    return sum;
+  }, x);
+  verify(distance(silu_vjp(x, dY), tape), 1e-30);
+}
+BOOST_AUTO_TEST_CASE(gate_is_a_form) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const double scale = std::pow(10.0, double(seed % 9) / 2 - 3);
+    const Matrix<quad> r = quad(scale) * gaussian<quad>(1, 3, seed, "x");
+    const quad a = r.row(0).dot(gaussian<quad>(1, 3, seed, "u").row(0)),
+               b = r.row(0).dot(gaussian<quad>(1, 3, seed, "w").row(0));
+    const quad y = silu(Matrix<quad>{{a}})(0) * b;
+    const double off = distance(y, a * b / quad(2));
+    const double bound = to_double(quad(a * a * abs(b) / quad(4)));
+    verify(off, bound * (1 + 1e-15));
+    if (scale == 1e-3) refute(off / bound, 0.99);
+  }
+}
+
+// check the block and the model
 LanguageModel<quad> lifted_model(const LanguageModel<double>& m) {
   LanguageModel<quad> q;
   for (const auto& b : m.blocks) {
     q.blocks.emplace_back();
     q.blocks.back().attention = lifted<quad>(b.attention);
+    q.blocks.back().rms = b.rms;
   }
   for_each_weight([](auto, const auto& w, auto& v) { v = lift<quad>(w); }, m,
                   q);
   return q;
 }
+LanguageModel<double> dressed(LanguageModel<double> m, std::uint64_t seed) {
+  for (auto& b : m.blocks) {
+    const Index d = b.W_1.rows(), F = b.W_1.cols();
+    b.W_3 = gaussian<double>(d, F, ++seed, "W_3");
+    b.gain_1 = gaussian<double>(d, 1, seed, "gain_1");
+    b.gain_2 = gaussian<double>(d, 1, seed, "gain_2");
+    b.rms = true;
+  }
+  return m;
+}
 BOOST_AUTO_TEST_CASE(gradient_of_the_model) {
   const ModelShape shape{5, 6, 4, 2, 2, 3};
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const auto m = lifted_model(draw_model(shape, seed));
-    const auto d = lifted_model(draw_model(shape, seed + 99));
+    auto p = draw_model(shape, seed), r = draw_model(shape, seed + 99);
+    if (seed % 2) p = dressed(p, seed), r = dressed(r, seed + 99);
+    const auto m = lifted_model(p), d = lifted_model(r);
     const Example e{{0, 3, 1, 3, 4, 2}, {-1, 1, 0, 4, -1, 2}};
     auto g = zeros_like(m);
     model_loss(m, e, quad(0.5), &g);
@@ -94,22 +180,23 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_tokens) {
 BOOST_AUTO_TEST_CASE(model_as_drawn) {
   const auto m = draw_model({5, 3, 4, 2, 2, 6}, 7);
   const auto drawn = [](const Matrix<double>& M, Index n, Index d, double sigma,
-                        std::uint64_t seed) {
-    verify(distance(M, sigma * gaussian<double>(n, d, seed)), 0);
+                        const std::string& name) {
+    verify(distance(M, sigma * gaussian<double>(n, d, 7, name)), 0);
   };
-  drawn(m.E, 5, 4, 0.5, 7000);
-  drawn(m.P, 3, 4, 0.5, 7001);
-  for (const std::uint64_t l : {0, 1}) {
+  drawn(m.E, 5, 4, 0.5, "E");
+  drawn(m.P, 3, 4, 0.5, "P");
+  for (const std::size_t l : {0u, 1u}) {
     const auto& b = m.blocks[l];
-    drawn(b.W_1, 4, 6, std::sqrt(0.2), 7102 + 102 * l);
-    drawn(b.W_2, 6, 4, std::sqrt(0.2), 7103 + 102 * l);
+    const std::string name = std::to_string(l) + ".";
+    drawn(b.W_1, 4, 6, std::sqrt(0.2), name + "W_1");
+    drawn(b.W_2, 6, 4, std::sqrt(0.2), name + "W_2");
     verify(distance(b.b_1, Vector<double>::Zero(6)) +
                distance(b.b_2, Vector<double>::Zero(4)), 0);
     for_each_weight([](auto, const auto& a, const auto& c) {
       verify(distance(a, c), 0);
-    }, b.attention, xavier<double>({4, 2}, 7152 + 102 * l));
+    }, b.attention, xavier<double>({4, 2}, 7, name));
   }
-  drawn(m.U, 4, 5, 0.5, 7206);
+  drawn(m.U, 4, 5, 0.5, "U");
   BOOST_TEST(m.blocks.size() == 2u);
 }
 BOOST_AUTO_TEST_CASE(every_weight_is_visited) {
@@ -117,7 +204,7 @@ BOOST_AUTO_TEST_CASE(every_weight_is_visited) {
   for_each_weight([&](std::string name, const auto&) { names += name + ' '; },
                   draw_model({5, 3, 4, 2, 1, 6}, 7));
   BOOST_TEST(names == "E P W_Q W_K W_V W_O b_Q b_K b_V b_O "
-                      "W_1 b_1 W_2 b_2 U ");
+                      "W_1 b_1 W_2 b_2 W_3 gain_1 gain_2 U ");
 }
 BOOST_AUTO_TEST_CASE(losses_and_batches_by_hand) {
   auto m = draw_model({5, 3, 4, 2, 1, 6}, 7);
@@ -221,6 +308,7 @@ BOOST_AUTO_TEST_CASE(induction_is_learned) {
       previous += first(i, i - 1) / double(50 * (p - 1));
   }
   fact("steps", steps);
+  fact("parameters", attn::parameter_count(m));
   fact("on_answer", answer / count, 2);
   fact("on_previous", previous, 2);
   fact("loss", loss / count);
@@ -245,5 +333,38 @@ BOOST_AUTO_TEST_CASE(training_is_deterministic) {
   };
   const auto a = run(), b = run();
   for (std::size_t k = 0; k < a.size(); ++k) verify(std::abs(a[k] - b[k]), 0);
+}
+
+// check the answers about blocks
+BOOST_AUTO_TEST_CASE(answer_norm_growth) {
+  const Matrix<double> X = gaussian<double>(5, 4, 1, "X"),
+                       W = gaussian<double>(4, 6, 1, "W"),
+                       dY = gaussian<double>(5, 6, 1, "dY");
+  const auto slope = [&](const Matrix<double>& w) {
+    return Matrix<double>(X.transpose() *
+                          norm_vjp(rms_norm(X * w, 0), dY));
+  };
+  const Matrix<double> dW = slope(W);
+  const double size = W.cwiseProduct(dW).cwiseAbs().sum();
+  verify(std::abs(W.cwiseProduct(dW).sum()), 0x1p-47 * size);
+  verify(distance(2 * slope(2 * W), dW), 0x1p-47 * size);
+  verify(std::abs((W - dW).squaredNorm() / (W.squaredNorm() +
+                                            dW.squaredNorm()) - 1), 0x1p-45);
+}
+BOOST_AUTO_TEST_CASE(answer_fold_mean) {
+  const auto b = draw_model({5, 3, 6, 2, 1, 7}, 4).blocks[0];
+  const Matrix<double> X = gaussian<double>(4, 6, 4, "X");
+  const Matrix<double> P = Matrix<double>::Identity(6, 6) -
+                           Matrix<double>::Constant(6, 6, 1 / 6.0);
+  auto folded = b;
+  folded.attention.W_O = b.attention.W_O * P;
+  folded.W_2 = b.W_2 * P;
+  folded.rms = true;
+  const auto with_mean = block_forward(b, X), without =
+      block_forward(folded, X * P);
+  verify(distance(with_mean.Y * P, without.Y), 0x1p-46);
+  refute(distance(with_mean.Y, without.Y), 0.1);
+  folded.rms = false;
+  verify(distance(block_forward(folded, X * P).Y, without.Y), 0x1p-46);
 }
 BOOST_AUTO_TEST_SUITE_END()

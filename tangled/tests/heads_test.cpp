@@ -3,9 +3,6 @@
 #include "verify.hpp"
 #include "attn/heads.hpp"
 #include "attn/rounding.hpp"
-#include "attn/weights_file.hpp"
-#include <cstdio>
-#include <unistd.h>
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
@@ -106,6 +103,21 @@ BOOST_AUTO_TEST_CASE(js_within_range) {
       B.middleRows(2 * h, 2) = A.middleRows(2 * (H - 1 - h), 2);
     verify(to_double(abs(head_diversity(B, H) - head_diversity(A, H))), 1e-32);
   }
+}
+BOOST_AUTO_TEST_CASE(averages_are_independent) {
+  for (Index r = 1; r <= 4; ++r)
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Matrix<double> P = attn::gibbs(gaussian<double>(r, 7, seed, "p")),
+                           M = attn::gibbs(gaussian<double>(5, r, seed, "m")),
+                           A = M * P, V = gaussian<double>(7, 2, seed, "V");
+      const Eigen::JacobiSVD<Eigen::MatrixXd> svd(A, Eigen::ComputeFullV);
+      const Matrix<double> kernel = svd.matrixV().rightCols(7 - r);
+      const Matrix<double> W = kernel * gaussian<double>(7 - r, 2, seed, "W");
+      verify(distance(A * (V + W), A * V), 0x1p-47);
+      refute(svd.singularValues()(r - 1), 1e-6);
+      if (r == 1) verify(head_diversity(A, 5), 0x1p-90);
+      else refute(head_diversity(A, 5), 1e-6);
+    }
 }
 BOOST_AUTO_TEST_CASE(diversity_of_masked_heads) {
   Matrix<double> A{{0, 0, 0}, {0.5, 0.5, 0}, {0, 0, 0}, {0, 0, 1}};
@@ -285,113 +297,56 @@ BOOST_AUTO_TEST_CASE(collapse_bound_is_attained) {
   }
 }
 
-// check the weights files
-BOOST_AUTO_TEST_CASE(round_trip_is_exact) {
-  auto m = xavier<double>({6, 3, 1, 2, 3, 5, 4, true}, 8);
-  m.W_Q(0, 0) = std::numeric_limits<double>::denorm_min();
-  m.W_K(1, 1) = -std::numeric_limits<double>::max();
-  m.b_O(2) = -0.0;
-  const auto same = [](auto, const auto& a, const auto& b) {
-    verify(double((a.array() - b.array()).abs().sum()), 0);
-    BOOST_TEST(a.rows() == b.rows());
-  };
-  for_each_weight(same, m, weights_from_text<double>(weights_text(m), "text"));
-  BOOST_TEST(weights_text(weights_from_text<double>(weights_text(m), "text")) ==
-             weights_text(m));
-  const auto f = xavier<float>({4, 2}, 1);
-  for_each_weight(same, f, weights_from_text<float>(weights_text(f), "text"));
+// check how many weights matter
+/// Derivatives of all outputs for eight inputs: a column each, a row for
+/// each weight.
+Matrix<double> output_derivatives(const MultiHead<double>& m) {
+  const Index n = 7, p = m.W_O.cols();
+  Matrix<double> J(parameter_count(m), 8 * n * p);
+  for (Index k = 0; k < J.cols(); ++k) {
+    const std::uint64_t set = std::uint64_t(k / (n * p));
+    const Matrix<double> X = gaussian<double>(n, m.W_Q.rows(), set, "X"),
+                         C = gaussian<double>(6, m.W_K.rows(), set, "C");
+    Matrix<double> dY = Matrix<double>::Zero(n, p);
+    dY.data()[k % (n * p)] = 1;
+    const auto g = multihead_vjp(m, X, C, multihead_forward(m, X, C), dY);
+    Index at = 0;
+    for_each_weight([&](auto, const auto& w) {
+      for (Index e = 0; e < w.size(); ++e) J(at++, k) = w.data()[e];
+    }, g.weights);
+  }
+  return J;
 }
-BOOST_AUTO_TEST_CASE(example_file_means_what_it_says) {
-  // show a whole weights file
-  const std::string example =
-      "attn-weights 1\n"
-      "scalar double\n"
-      "heads 1 1\n"
-      "W_Q 2 1\n1p+0\n-1.8p+0\n"
-      "W_K 2 1\n1p-1\n0p+0\n"
-      "W_V 2 1\n1.999999999999ap-4\n1p+0\n"
-      "W_O 1 2\n1p+0 -1p+1\n"
-      "b_Q 0 1\nb_K 0 1\nb_V 0 1\nb_O 0 1\n"
-      "checksum 1535705bf3192bfb\n";
-  const auto m = weights_from_text<double>(example, "example");
-  verify((m.W_Q - Matrix<double>{{1}, {-1.5}}).norm(), 0);
-  verify((m.W_V - Matrix<double>{{0.1}, {1}}).norm(), 0);
-  verify((m.W_O - Matrix<double>{{1, -2}}).norm(), 0);
-  BOOST_TEST(weights_text(m) == example);
-}
-BOOST_AUTO_TEST_CASE(damaged_files_are_refused) {
-  const std::string good = weights_text(xavier<double>({4, 2}, 1));
-  long refused = 0;
-  const auto bad = [&](const std::string& text) {
-    try {
-      weights_from_text<double>(text, "file");
-    } catch (const std::invalid_argument&) {
-      ++refused;
-    }
-  };
-  for (std::size_t n = 0; n < good.size(); ++n) bad(good.substr(0, n));
-  for (std::size_t k = 0; k < good.size(); ++k)
-    for (const int flip : {1, 32}) {
-      std::string text = good;
-      text[k] = static_cast<char>(text[k] ^ flip);
-      bad(text);
-    }
-  fact("tried", 3 * good.size());
-  verify(std::abs(double(refused) - 3 * double(good.size())), 0);
-}
-/// The same text with a checksum that fits.
-std::string resealed(std::string text, const std::string& from,
-                     const std::string& to) {
-  text.replace(text.find(from), from.size(), to);
-  text.resize(text.rfind("checksum "));
-  return text + "checksum " + detail::hex16(detail::fnv1a(text)) + '\n';
-}
-BOOST_AUTO_TEST_CASE(mismatching_files_are_refused) {
-  const std::string good = weights_text(xavier<double>({4, 2}, 1));
-  const auto bad = [](const std::string& text, const char* words) {
-    BOOST_CHECK_EXCEPTION(weights_from_text<double>(text, "file"),
-                          std::invalid_argument, says(words));
-  };
-  bad("hello", "file, line 1: expected 'attn-weights', found 'hello'");
-  bad(resealed(good, "weights 1", "weights 2"), "expected '1', found '2'");
-  bad(good + "x", "no checksum at the end");
-  bad(good + "heads 3\n", "no checksum at the end");
-  bad(resealed(good, "W_K 4 4", "W_K 4 x"), "line 9: 'x' is not a number");
-  bad(resealed(good, "W_K 4 4", "W_K 4 9999999"), "extent 9999999");
-  bad(resealed(good, "W_K 4 4", "W_K 2 8"), "file: W_Q is 4x4 and W_K is 2x8");
-  bad(resealed(good, "heads 2 2", "heads 2 3"), "2 heads and 3 kv_heads");
-  bad(resealed(good, "scalar double", "scalar float"), "line 2: expected");
-  bad(resealed(good, "W_K 4 4", "W_K -4 4"), "extent -4");
-  bad(resealed(good, "W_K 4 4", "W_K 99 99"), "W_K of such extents");
-  bad(resealed(good, "b_Q 0 1", "b_Q 2 2"), "b_Q of such extents");
-  auto m = xavier<double>({4, 2}, 1);
-  m.W_V(1, 1) = std::numeric_limits<double>::quiet_NaN();
-  BOOST_CHECK_EXCEPTION(weights_text(m), std::domain_error,
-                        says("save_weights: W_V has an entry"));
-}
-BOOST_AUTO_TEST_CASE(files_on_disk) {
-  namespace test = boost::unit_test::framework;
-  const std::string path = test::master_test_suite().argv[0] +
-                           ("." + std::to_string(getpid()));
-  const auto m = xavier<double>({4, 2}, 1);
-  auto other = xavier<double>({4, 2}, 2);
-  save_weights(path, m);
-  load_weights(path, other);
-  verify((other.W_O - m.W_O).norm() + (other.W_Q - m.W_Q).norm(), 0);
-  const auto misses = [&](const HeadShape& shape, const char* words) {
-    auto wanted = xavier<double>(shape, 2);
-    BOOST_CHECK_EXCEPTION(load_weights(path, wanted), std::invalid_argument,
-                          says(words));
-  };
-  misses({8, 2}, "has W_Q 4x4, wanted 8x8");
-  misses({4, 2, 0, 0, 0, 3}, "has W_K 4x4, wanted 3x4");
-  misses({4, 2, 0, 0, 0, 0, 5}, "has W_O 4x4, wanted 4x5");
-  misses({4, 1}, "has 2 and 2 heads, wanted 1 and 1");
-  misses({4, 2, 1}, "has 2 and 2 heads, wanted 2 and 1");
-  std::remove(path.c_str());
-  BOOST_CHECK_EXCEPTION(load_weights<double>(path), std::invalid_argument,
-                        says("cannot read"));
-  BOOST_CHECK_EXCEPTION(save_weights("no/such/folder/w", m),
-                        std::invalid_argument, says("cannot write"));
+BOOST_AUTO_TEST_CASE(effective_parameters) {
+  double least = 1, noise = 0;
+  const HeadShape shapes[] = {
+      {3, 1, 1, 2}, {4, 2}, {4, 2, 1, 2, 3, 5, 3}, {4, 4, 2, 1, 2},
+      {3, 2, 1, 2, 2, 4, 3, true}, {4, 2, 2, 2, 2, 4, 4, true},
+      {2, 3, 1, 1, 2, 2, 2, true}, {3, 2, 2, 2, 2, 3, 2, true},
+      {5, 4, 2, 2, 1, 4, 6, true}};
+  for (const HeadShape& s : shapes) {
+    auto m = xavier<double>(s, 1);
+    if (s.bias) bias_at_random(m, 1);
+
+    // count the parameters that matter by the formula
+    const HeadShape c = completed(s);
+    const Index R = c.heads / c.kv_heads;
+    const Index expected =
+        c.kv_heads * (c.d_k * (R * c.d_model + c.d_context - c.d_k) +
+                      c.d_v * (c.d_context + R * c.d_out - c.d_v)) +
+        (s.bias ? c.heads * c.d_k + c.d_out : 0);
+    BOOST_TEST(parameter_count(m) - expected ==
+               c.kv_heads * (c.d_k * c.d_k + c.d_v * c.d_v +
+                             (s.bias ? c.d_k + c.d_v : 0)));
+    const Vector<double> sigma =
+        Eigen::JacobiSVD<Eigen::MatrixXd>(output_derivatives(m))
+            .singularValues();
+    BOOST_REQUIRE(expected < sigma.size());
+    least = std::min(least, sigma(expected - 1) / sigma(0));
+    noise = std::max(noise, sigma(expected) / sigma(0));
+  }
+  fact("least", least, 1);
+  fact("noise", noise, 1);
+  verify(noise, 1e-8 * least);
 }
 BOOST_AUTO_TEST_SUITE_END()

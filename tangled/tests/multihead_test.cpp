@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(printed_definition) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto s = setting<quad>(seed);
     verify(distance(attend(s.m, s.X, s.C, s.bias),
-                  printed(s.m, s.X, s.C, s.bias)), 1e-30);
+                    printed(s.m, s.X, s.C, s.bias)), 1e-30);
   }
 }
 BOOST_AUTO_TEST_CASE(one_head_is_attention) {
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(future_is_not_seen) {
   const Matrix<double> Y = attend(m, X, X, B);
   for (Index t = 1; t < 7; ++t) {
     Matrix<double> Z = X;
-    Z.bottomRows(7 - t) = 1e6 * gaussian<double>(7 - t, 6, 9);
+    Z.bottomRows(7 - t).setConstant(std::nan(""));
     verify(largest((attend(m, Z, Z, B) - Y).topRows(t)), 0);
   }
 }
@@ -163,9 +163,15 @@ BOOST_AUTO_TEST_CASE(takes_any_rows) {
   verify((attend(m, X.block(2, 3, 5, 4)) - Y).norm(), 0);
   verify((attend(m, columns) - Y).norm(), 0);
   verify((attend(m, 2 * part) - attend(m, part + part)).norm(), 0);
+  const Eigen::MatrixXd bias = causal_bias<double>(9, 9);
+  const Matrix<double> Z = attend(m, part, columns, causal_bias<double>(5, 5));
+  verify((attend(m, part, columns, bias.topLeftCorner(5, 5)) - Z).norm(), 0);
+  const auto t = multihead_forward(m, columns, part + 0 * part);
+  verify((multihead_vjp(m, columns, part, t, 2 * columns).X -
+          multihead_vjp(m, part, part, t, part + part).X).norm(), 0);
   BOOST_TEST(attend(m, X.topLeftCorner(0, 4)).rows() == 0);
 }
-BOOST_AUTO_TEST_CASE(nan_stays_where_it_was) {
+BOOST_AUTO_TEST_CASE(nan_stays_where_it_is_seen) {
   const auto m = xavier<double>({4, 2}, 1);
   Matrix<double> X = gaussian<double>(4, 4, 13);
   const Matrix<double> Y = attend(m, X);
@@ -190,6 +196,71 @@ BOOST_AUTO_TEST_CASE(batch_of_unequal_lengths) {
     verify((Z[b] - attend(m, X[b], X[b], causal_bias<double>(n, n)))
                .norm(), 0);
   }
+}
+
+// check that nothing leaks through heads
+struct Patchy {
+  MultiHead<double> m = xavier<double>({6, 4, 2, 2, 3, 6, 5, true}, 1);
+  Matrix<double> X = gaussian<double>(5, 6, 1, "X"),
+                 C = gaussian<double>(7, 6, 1, "C"),
+                 dY = gaussian<double>(5, 5, 1, "dY"),
+                 B = gaussian<double>(5, 7, 1, "B");
+  Patchy() {
+    B = (B.array() > 0.3).select(-HUGE_VAL, B).eval();
+    B.row(2).setConstant(-HUGE_VAL);
+    B.col(3).setConstant(-HUGE_VAL);
+  }
+  bool sees(Index i, Index j) const { return B(i, j) != -HUGE_VAL; }
+  HeadTrace<double> forward() const { return multihead_forward(m, X, C, B); }
+  HeadGradient<double> back() const {
+    return multihead_vjp(m, X, C, forward(), dY);
+  }
+};
+const double poisons[] = {std::nan(""), HUGE_VAL, -HUGE_VAL};
+BOOST_AUTO_TEST_CASE(queries_read_what_they_see) {
+  const Patchy good;
+  for (const double poison : poisons)
+    for (Index i = 0; i < 5; ++i) {
+      Patchy bad = good;
+      for (Index k = 0; k < 5; ++k)
+        if (k != i)
+          bad.X.row(k).setConstant(poison), bad.dY.row(k).setConstant(poison);
+      for (Index j = 0; j < 7; ++j)
+        if (!good.sees(i, j)) bad.C.row(j).setConstant(poison);
+      verify(distance(bad.forward().Y.row(i), good.forward().Y.row(i)), 0);
+      verify(distance(bad.back().X.row(i), good.back().X.row(i)), 0);
+    }
+}
+BOOST_AUTO_TEST_CASE(keys_read_who_sees_them) {
+  const Patchy good;
+  for (const double poison : poisons)
+    for (Index j = 0; j < 7; ++j) {
+      Patchy bad = good;
+      for (Index i = 0; i < 5; ++i)
+        if (!good.sees(i, j))
+          bad.X.row(i).setConstant(poison), bad.dY.row(i).setConstant(poison);
+      verify(distance(bad.back().C.row(j), good.back().C.row(j)), 0);
+    }
+}
+BOOST_AUTO_TEST_CASE(weights_read_what_is_in_a_pair) {
+  const Patchy good;
+  const auto g = good.back().weights;
+  for (const double poison : poisons) {
+    Patchy bad = good;
+    bad.X.row(2).setConstant(poison);
+    bad.dY.row(2).setConstant(poison);
+    bad.C.row(3).setConstant(poison);
+    const auto w = bad.back().weights;
+    verify(distance(w.W_Q, g.W_Q) + distance(w.b_Q, g.b_Q), 0);
+    verify(distance(w.W_K, g.W_K) + distance(w.b_K, g.b_K), 0);
+    verify(distance(w.W_V, g.W_V) + distance(w.b_V, g.b_V), 0);
+  }
+  Patchy seen = good;
+  seen.C.row(0).setConstant(std::nan(""));
+  const auto Y = seen.forward().Y;
+  for (Index i = 0; i < 5; ++i)
+    BOOST_TEST(Y.row(i).array().isNaN().all() == good.sees(i, 0));
+  BOOST_TEST(seen.back().weights.W_V.array().isNaN().all());
 }
 
 // check what the heads refuse
@@ -298,37 +369,6 @@ BOOST_AUTO_TEST_CASE(xavier_scores) {
 }
 
 // check the form of a head
-/// Numbers of positive and negative eigenvalues of the symmetric part.
-std::array<Index, 2> inertia(const Matrix<quad>& M) {
-  const Matrix<quad> sym = (M + M.transpose()) / quad(2);
-  const Eigen::SelfAdjointEigenSolver<Matrix<quad>> eigen(
-      sym, Eigen::EigenvaluesOnly);
-  const auto& v = eigen.eigenvalues().array();
-  return {(v > quad(1e-20)).count(), (v < quad(-1e-20)).count()};
-}
-BOOST_AUTO_TEST_CASE(signature_of_a_head) {
-  const auto m = xavier<quad>({64, 4}, 1);
-  for (Index h = 0; h < 2; ++h) {
-    const Matrix<quad> M = implicit_form(m, h);
-    const auto [positive, negative] = inertia(M);
-    verify(double(std::abs(positive - 16) + std::abs(negative - 16)), 0);
-    const Matrix<quad> anti = (M - M.transpose()) / quad(2);
-    if (h == 0) fact("share", to_double(anti.norm() / M.norm()));
-  }
-  for (const Index d : {1, 2, 3, 4}) {
-    const auto small = xavier<quad>({8, 1, 1, d}, std::uint64_t(d));
-    const auto [positive, negative] = inertia(implicit_form(small, 0));
-    verify(double(std::abs(positive - d) + std::abs(negative - d)), 0);
-  }
-}
-BOOST_AUTO_TEST_CASE(tied_projections) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    auto m = xavier<quad>({8, 2}, seed);
-    m.W_K = m.W_Q;
-    const auto [positive, negative] = inertia(implicit_form(m, 1));
-    verify(double(std::abs(positive - 4) + negative), 0);
-  }
-}
 BOOST_AUTO_TEST_CASE(antisymmetric_share) {
   const Index draws = 200, D = 12, d = 3;
   Vector<double> whole(draws), anti(draws);
@@ -366,66 +406,92 @@ BOOST_AUTO_TEST_CASE(form_gives_the_scores) {
   BOOST_CHECK_EXCEPTION(implicit_form(m, 0), std::invalid_argument,
                         says("implicit_form: 3 heads"));
 }
+BOOST_AUTO_TEST_CASE(two_features_see_themselves) {
+  for (const Index n : {1, 2, 3, 5, 16, 64}) {
+    const auto pi = permutation(n, std::uint64_t(n));
+    Vector<double> angle(n);
+    for (Index i = 0; i < n; ++i)
+      angle(i) = 2 * std::numbers::pi * double(i) / double(n);
+    const double gap =
+        n == 1 ? 2 : 1 - std::cos(2 * std::numbers::pi / double(n));
+    const double beta = std::log(1e3 * double(n)) / gap;
+    Matrix<double> Q(n, 2), K(n, 2);
+    for (Index i = 0; i < n; ++i) {
+      Q.row(i) << std::cos(angle(i)), std::sin(angle(i));
+      K.row(pi[std::size_t(i)]) = Q.row(i);
+    }
+    const Matrix<double> A =
+        attn::gibbs(Matrix<double>(beta * Q * K.transpose()));
+    for (Index i = 0; i < n; ++i)
+      verify(1 - A(i, pi[std::size_t(i)]),
+             double(n - 1) * std::exp(-beta * gap) * (1 + 1e-9));
+  }
+}
+Matrix<quad> map_of(const MultiHead<quad>& m, Index h) {
+  const Index v = m.d_v();
+  return times(m.W_V.middleCols(h / m.group() * v, v),
+               m.W_O.middleRows(h * v, v));
+}
+BOOST_AUTO_TEST_CASE(layers_compose) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto first = xavier<quad>({6, 2}, seed, "first "),
+               second = xavier<quad>({6, 1, 1, 2}, seed, "second ");
+    const Matrix<quad> X = gaussian<quad>(5, 6, seed, "X");
+    const auto t = multihead_forward(first, X, X);
+    const Matrix<quad> Z = X + t.Y, M = implicit_form(second, 0);
+    Matrix<quad> S = times(times(X, M), X.transpose());
+    Matrix<quad> moved[2];
+    for (Index h = 0; h < 2; ++h)
+      moved[h] = times(times(stacked(t.A).middleRows(5 * h, 5), X),
+                       map_of(first, h));
+
+    // add the terms of two layers
+    for (const auto& a : moved) {
+      S += times(times(X, M), a.transpose()) + times(times(a, M), X.transpose());
+      for (const auto& b : moved) S += times(times(a, M), b.transpose());
+    }
+    const auto u = multihead_forward(second, Z, Z);
+    verify(distance(S, stacked(u.scores)), 1e-30);
+    verify(distance(t.Y, moved[0] + moved[1]), 1e-30);
+  }
+}
+
+// repeat a bias for all heads
+/// One part of b for each of G sets, written R times each.
+Vector<quad> repeat_groups(const Vector<quad>& b, Index G, Index R) {
+  const Index d = b.size() / G;
+  Vector<quad> all(b.size() * R);
+  for (Index h = 0; h < G * R; ++h)
+    all.segment(h * d, d) = b.segment(h / R * d, d);
+  return all;
+}
 
 // check what weights cannot be told apart
-/// Rank over the field, by elimination.
-Index exact_rank(Matrix<Fp> M) {
-  Index rank = 0;
-  for (Index c = 0; c < M.cols() && rank < M.rows(); ++c) {
-    Index pivot = rank;
-    while (pivot < M.rows() && M(pivot, c) == Fp(0)) ++pivot;
-    if (pivot == M.rows()) continue;
-    M.row(pivot).swap(M.row(rank));
-    for (Index i = rank + 1; i < M.rows(); ++i) {
-      const Fp f = M(i, c) / M(rank, c);
-      for (Index j = c; j < M.cols(); ++j) M(i, j) -= f * M(rank, j);
-    }
-    ++rank;
-  }
-  return rank;
-}
-BOOST_AUTO_TEST_CASE(effective_parameters) {
-  for (const auto& [D, C] : {std::pair<Index, Index>(3, 3), {4, 4}, {3, 5},
-                             {5, 4}})
-    for (Index d = 1; d <= std::min(D, C); ++d) {
-      const Matrix<Fp> U = gaussian<Fp>(D, d, 1), W = gaussian<Fp>(C, d, 2);
-      Matrix<Fp> J((D + C) * d, D * C);
-      for (Index k = 0; k < J.rows(); ++k) {
-        Matrix<Fp> E = Matrix<Fp>::Zero(D + C, d);  // moves U, then W
-        E(k / d, k % d) = Fp(1);
-        const Matrix<Fp> dM = E.topRows(D) * W.transpose() +
-                              U * E.bottomRows(C).transpose();
-        J.row(k) = dM.reshaped<Eigen::RowMajor>().transpose();
-      }
-      verify(double(std::abs(exact_rank(J) - d * (D + C - d))), 0);
-    }
-}
-BOOST_AUTO_TEST_CASE(ranks_of_the_parts) {
-  for (Index d = 1; d <= 4; ++d) {
-    const Matrix<Fp> U = gaussian<Fp>(8, d, 3), W = gaussian<Fp>(8, d, 4);
-    const Matrix<Fp> M = U * W.transpose(), N = M.transpose();
-    verify(double(std::abs(exact_rank(M) - d)), 0);
-    verify(double(std::abs(exact_rank(M + N) - 2 * d)), 0);
-    verify(double(std::abs(exact_rank(M - N) - 2 * d)), 0);
-  }
-}
-BOOST_AUTO_TEST_CASE(gauge_of_a_head) {
+BOOST_AUTO_TEST_CASE(gauge_of_a_group) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const auto m = xavier<quad>({6, 2, 2, 3, 4}, seed);
+    const auto m = setting<quad>(6 * seed + 2).m;  // H = 4, G = 2, biases
     auto w = m;
-    for (Index h = 0; h < 2; ++h) {
-      const std::uint64_t own = seed + 100 * std::uint64_t(1 + h);
-      const Matrix<quad> P = gaussian<quad>(3, 3, own);
-      const Matrix<quad> R = gaussian<quad>(4, 4, own + 50);
-      w.W_Q.middleCols(3 * h, 3) = times(m.W_Q.middleCols(3 * h, 3), P);
-      w.W_K.middleCols(3 * h, 3) =
-          times(m.W_K.middleCols(3 * h, 3), P.inverse().transpose());
-      w.W_V.middleCols(4 * h, 4) = times(m.W_V.middleCols(4 * h, 4), R);
-      w.W_O.middleRows(4 * h, 4) =
-          times(R.inverse(), m.W_O.middleRows(4 * h, 4));
+    for (Index s = 0; s < 2; ++s) {
+      // turn the weights of one set
+      const Matrix<quad> P = gaussian<quad>(3, 3, 2 * seed + std::uint64_t(s), "P"),
+                         N = gaussian<quad>(5, 5, 2 * seed + std::uint64_t(s), "N");
+      w.W_K.middleCols(3 * s, 3) =
+          times(m.W_K.middleCols(3 * s, 3), P.inverse().transpose());
+      w.W_V.middleCols(5 * s, 5) = times(m.W_V.middleCols(5 * s, 5), N);
+      w.b_V.segment(5 * s, 5) = times(N.transpose(), m.b_V.segment(5 * s, 5));
+      for (const Index h : {2 * s, 2 * s + 1}) {
+        w.W_Q.middleCols(3 * h, 3) = times(m.W_Q.middleCols(3 * h, 3), P);
+        w.b_Q.segment(3 * h, 3) = times(P.transpose(), m.b_Q.segment(3 * h, 3));
+        w.W_O.middleRows(5 * h, 5) =
+            times(N.inverse(), m.W_O.middleRows(5 * h, 5));
+      }
     }
-    const Matrix<quad> X = gaussian<quad>(5, 6, seed + 60);
-    verify(distance(attend(w, X), attend(m, X)), 1e-28);
+    w.b_K = gaussian<quad>(6, 1, seed, "b_K");
+    w.b_O += times(w.W_O.transpose(), repeat_groups(w.b_V, 2, 2));
+    w.b_V.setZero();
+    const Matrix<quad> X = gaussian<quad>(5, 8, seed, "X"),
+                       C = gaussian<quad>(4, 6, seed, "C");
+    verify(distance(attend(w, X, C), attend(m, X, C)), 1e-27);
   }
 }
 
@@ -464,21 +530,5 @@ BOOST_AUTO_TEST_CASE(form_is_no_metric) {
   refute(anti.norm() / M.norm(), 0.6);  // not symmetric
   const double zero = largest(v.segment(16, 32));
   verify(zero, 1e-13 * v(63));        // rank 32 of 64
-}
-
-// check the answer about signatures
-BOOST_AUTO_TEST_CASE(answer_signature) {
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    auto m = xavier<quad>({6, 2}, seed);
-    const Matrix<quad> R = gaussian<quad>(3, 3, seed + 20);
-    const Matrix<quad> skew = R - R.transpose();
-    const Matrix<quad> P = times(R, R.transpose());
-    m.W_K.leftCols(3) = times(m.W_Q.leftCols(3), P + skew);
-    m.W_K.rightCols(3) = times(m.W_Q.rightCols(3), skew - P);
-    const auto plus = inertia(implicit_form(m, 0));
-    const auto minus = inertia(implicit_form(m, 1));
-    verify(double(std::abs(plus[0] - 3) + plus[1]), 0);
-    verify(double(std::abs(minus[1] - 3) + minus[0]), 0);
-  }
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -38,5 +38,5 @@
 #include "attn/tensor.hpp"
 #include "attn/thermodynamics.hpp"
 #include "attn/verify_gradients.hpp"
+#include "attn/verify_multihead.hpp"
 #include "attn/version.hpp"
-#include "attn/weights_file.hpp"

@@ -12,8 +12,6 @@
 namespace attn {
 namespace detail {
 // refuse weights that are no heads
-/// Rows of A per head; throws std::invalid_argument, in the name of f, unless
-/// heads divides them, std::domain_error unless they are distributions.
 template <class S>
 Index queries_per_head(const char* f, const ScoreRows<S>& A, Index heads) {
   require(heads > 0 && A.rows() % heads == 0, f, ": A has ", A.rows(),
@@ -23,8 +21,6 @@ Index queries_per_head(const char* f, const ScoreRows<S>& A, Index heads) {
 }
 
 // measure how far one head is from the mean
-/// a log(a/m) - (a - m), for a weight a and the mean m over heads, without
-/// cancellation for a near m (eq. js-term); m >= a/H, so m = 0 only if a = 0.
 template <class S>
 S js_term(const S& a, const S& m) {
   using std::log, std::log1p;
@@ -59,6 +55,8 @@ typename D::Scalar head_diversity(const Eigen::MatrixBase<D>& weights,
     if (empty == heads) continue;
     require_domain(empty == 0, "head_diversity: query ", i, " sees keys in ",
                    heads - empty, " of ", heads, " heads");
+
+    // add how far each head is from the average
     ++seen;
     mean /= S(double(heads));
     for (Index h = 0; h < heads; ++h)
@@ -74,12 +72,13 @@ template <class D>
 typename D::Scalar cosine_diversity(const Eigen::MatrixBase<D>& weights,
                                     Index heads) {
   using S = typename D::Scalar;
-  const ScoreRows<S> A(weights);
-  const Index n = detail::queries_per_head("cosine_diversity", A, heads);
+  const Matrix<S> A = weights;  // contiguous, whatever it was
+  const Index n = detail::queries_per_head<S>("cosine_diversity", A, heads);
   require(heads > 1, "cosine_diversity: one head has no pair");
-  const Matrix<S> rows = A;  // contiguous, whatever A was
+
+  // make unit vectors of the heads
   Matrix<S> unit =
-      Eigen::Map<const Matrix<S>>(rows.data(), heads, n * A.cols());
+      Eigen::Map<const Matrix<S>>(A.data(), heads, n * A.cols());
   for (Index h = 0; h < heads; ++h) {
     const S norm = unit.row(h).norm();
     require_domain(!(norm == S(0)), "cosine_diversity: head ", h, " is zero");
@@ -124,7 +123,7 @@ typename D::Scalar dobrushin(const Eigen::MatrixBase<D>& weights) {
 template <class D>
 typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
   using S = typename D::Scalar;
-  const Matrix<S> X = points;
+  const ScoreRows<S> X(points);
   S widest(0);
   for (Index i = 0; i < X.rows(); ++i)
     for (Index k = 0; k < i; ++k) {
@@ -137,17 +136,17 @@ typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
 // bound the diameter after one layer
 /// Bound on diameter(attend(m, X)) from delta = diameter(X), without masks
 /// (thm. collapse).  Throws std::invalid_argument for bad weights.
-template <std::same_as<double> S>
-S collapse_bound(const MultiHead<S>& m, S delta) {
+template <class = void>
+double collapse_bound(const MultiHead<double>& m, double delta) {
   detail::require_weights("collapse_bound", m);
-  const auto norm = [](const Matrix<S>& M) {
-    return Eigen::JacobiSVD<Eigen::MatrixX<S>>(M).singularValues()(0);
+  const auto norm = [](const Matrix<double>& M) {
+    return Eigen::JacobiSVD<Eigen::MatrixXd>(M).singularValues()(0);
   };
   double c = 0;
   const Index v = m.d_v();
   for (Index h = 0; h < m.heads; ++h) {
-    const Matrix<S> N =
-        m.W_V.middleCols(h / m.group() * v, v) * m.W_O.middleRows(h * v, v);
+    const Matrix<double> N = m.W_V.middleCols(h / m.group() * v, v) *
+                             m.W_O.middleRows(h * v, v);
     c += norm(N) * std::tanh(norm(implicit_form(m, h)) * delta * delta / 4);
   }
   return c * delta;

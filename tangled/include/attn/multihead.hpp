@@ -1,23 +1,20 @@
 // include/attn/multihead.hpp: tangled from chapters/05-multihead.nw; edit that file, not this one.
 #pragma once
+
+// include what the heads need
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-// include what the heads need
 #include "attn/argument.hpp"
-#include "attn/autodiff.hpp"
 #include "attn/backward.hpp"
 #include "attn/einsum.hpp"
 #include "attn/gibbs.hpp"
-#include "attn/quad.hpp"
 #include "attn/random.hpp"
 #include "attn/tensor.hpp"
 
@@ -58,8 +55,8 @@ inline HeadShape completed(HeadShape s) {
 
 // hold the weights of all heads
 /// Weights of multi-head attention (def. multihead), fused: W_Q is
-/// D x H d_k, W_K D_c x G d_k, W_V D_c x G d_v, W_O H d_v x D_o; biases are
-/// as long as their matrix has columns, or empty.
+/// D x H d_k, W_K D_c x G d_k, W_V D_c x G d_v, W_O H d_v x D_o; biases
+/// are as long as their matrix has columns, or empty.
 template <class S>
 struct MultiHead {
   Index heads = 0, kv_heads = 0;
@@ -115,27 +112,31 @@ MultiHead<R> lifted(const MultiHead<S>& m) {
 
 // draw initial weights
 /// Weights drawn by Glorot and Bengio's rule for the fused maps; biases 0.
-/// Every scalar type gets the same numbers, rounded.  Throws as completed.
+/// Every scalar type gets the same numbers, rounded; each matrix has a
+/// stream of its own, named by name and field.  Throws as completed.
 template <class S>
-MultiHead<S> xavier(const HeadShape& shape, std::uint64_t seed) {
+MultiHead<S> xavier(const HeadShape& shape, std::uint64_t seed,
+                    const std::string& name = "") {
   const HeadShape s = completed(shape);
-  const auto draw = [&](Index in, Index out, Index used) {
+  const auto draw = [&](const char* field, Index in, Index out,
+                        Index used) {
     const double sigma = std::sqrt(2.0 / double(in + used));
-    return lift<S>(Matrix<double>(sigma * gaussian<double>(in, out, seed++)));
+    return lift<S>(Matrix<double>(
+        sigma * gaussian<double>(in, out, seed, name + field)));
   };
-  const Index Hk = s.heads * s.d_k, Hv = s.heads * s.d_v;
-  MultiHead<S> m{s.heads, s.kv_heads, {}, {}, {}, {}, {}, {}, {}, {}};
-  m.W_Q = draw(s.d_model, Hk, Hk);
-  m.W_K = draw(s.d_context, s.kv_heads * s.d_k, Hk);
-  m.W_V = draw(s.d_context, s.kv_heads * s.d_v, Hv);
-  m.W_O = draw(Hv, s.d_out, s.d_out);
+
+  // draw the four matrices
+  const Index Hk = s.heads * s.d_k, Hv = s.heads * s.d_v, G = s.kv_heads;
+  MultiHead<S> m{s.heads, G, {}, {}, {}, {}, {}, {}, {}, {}};
+  m.W_Q = draw("W_Q", s.d_model, Hk, Hk);
+  m.W_K = draw("W_K", s.d_context, G * s.d_k, Hk);
+  m.W_V = draw("W_V", s.d_context, G * s.d_v, Hv);
+  m.W_O = draw("W_O", Hv, s.d_out, s.d_out);
   if (s.bias) set_biases(m);
   return m;
 }
 namespace detail {
 // refuse weights that contradict each other
-/// Throws std::invalid_argument, in the name of f, unless the weights' own
-/// shapes fit each other.
 template <class S>
 void require_weights(const char* f, const MultiHead<S>& m) {
   require(m.heads > 0 && m.kv_heads > 0 && m.heads % m.kv_heads == 0, f,
@@ -149,6 +150,8 @@ void require_weights(const char* f, const MultiHead<S>& m) {
               m.W_O.rows() == m.heads * m.d_v(),
           f, ": W_K is ", shape(m.W_K), ", W_V is ", shape(m.W_V),
           ", W_O is ", shape(m.W_O));
+
+  // refuse biases of another length
   const auto fits = [](const Vector<S>& b, const Matrix<S>& W) {
     return b.size() == 0 || b.size() == W.cols();
   };
@@ -156,6 +159,23 @@ void require_weights(const char* f, const MultiHead<S>& m) {
               fits(m.b_O, m.W_O),
           f, ": a bias is not as long as its matrix has columns");
 }
+
+// refuse inputs that do not fit the weights
+template <class S>
+void require_multihead(const char* f, const MultiHead<S>& m,
+                       const ScoreRows<S>& X, const ScoreRows<S>& C,
+                       const ScoreRows<S>& bias) {
+  require_weights(f, m);
+  require(X.cols() == m.W_Q.rows(), f, ": X is ", shape(X),
+          " but W_Q is ", shape(m.W_Q));
+  require(C.cols() == m.W_K.rows(), f, ": context is ", shape(C),
+          " but W_K is ", shape(m.W_K));
+  require(bias.size() == 0 ||
+              (bias.rows() == X.rows() && bias.cols() == C.rows()),
+          f, ": bias is ", shape(bias), " but scores are ", X.rows(), "x",
+          C.rows());
+}
+
 }  // namespace detail
 
 // the forward pass of all heads
@@ -171,11 +191,14 @@ Tensor<S, up, up> project(const ScoreRows<S>& X, const Matrix<S>& W,
                           const Vector<S>& b) {
   const auto x = view<up, up>(X);
   const auto w = view<dn, up>(W);
-  if (b.size() == 0)
-    return eq<R"(Q^{i\alpha} = X^{im} W_m{}^\alpha)">(x, w);
-  const Vector<S> e = Vector<S>::Ones(X.rows());
-  return eq<R"(Q^{i\alpha} = X^{im} W_m{}^\alpha + e^i b^\alpha)">(
-      x, w, view<up>(e), view<up>(b));
+
+  // project with a bias in every row
+  if (b.size() > 0) {
+    const Vector<S> e = Vector<S>::Ones(X.rows());
+    return eq<R"(Q^{i\alpha} = X^{im} W_m{}^\alpha + e^i b^\alpha)">(
+        x, w, view<up>(e), view<up>(b));
+  }
+  return eq<R"(Q^{i\alpha} = X^{im} W_m{}^\alpha)">(x, w);
 }
 
 // read the same numbers with other indices
@@ -198,7 +221,8 @@ Tensor<S, H...> regroup(Tensor<S, G...> x,
 template <class T>
 auto stacked(T& x) {
   using S = typename T::scalar;
-  using M = std::conditional_t<std::is_const_v<T>, const Matrix<S>, Matrix<S>>;
+  using M = std::conditional_t<std::is_const_v<T>, const Matrix<S>,
+                               Matrix<S>>;
   Index rows = 1;
   for (std::size_t k = 0; k + 1 < x.dim.size(); ++k) rows *= x.dim[k];
   return Eigen::Map<M>(x.values.data(), rows, x.dim.back());
@@ -218,28 +242,9 @@ Matrix<S> causal_bias(Index n_q, Index n_k) {
   return B;
 }
 namespace detail {
-// refuse inputs that do not fit the weights
-/// Throws std::invalid_argument, in the name of f, unless X (n_q x D), the
-/// context C and the bias fit the weights.
-template <class S>
-void require_multihead(const char* f, const MultiHead<S>& m,
-                       const ScoreRows<S>& X, const ScoreRows<S>& C,
-                       const Matrix<S>& bias) {
-  require_weights(f, m);
-  require(X.cols() == m.W_Q.rows(), f, ": X is ", shape(X),
-          " but W_Q is ", shape(m.W_Q));
-  require(C.cols() == m.W_K.rows(), f, ": context is ", shape(C),
-          " but W_K is ", shape(m.W_K));
-  require(bias.size() == 0 ||
-              (bias.rows() == X.rows() && bias.cols() == C.rows()),
-          f, ": bias is ", shape(bias), " but scores are ", X.rows(), "x",
-          C.rows());
-}
-
 // add a bias to the scores of all heads
-/// Adds B to the scores of every head; what B forbids becomes forbidden.
 template <class S>
-void add_bias(Tensor<S, up, up, up, up>& scores, const Matrix<S>& B) {
+void add_bias(Tensor<S, up, up, up, up>& scores, const ScoreRows<S>& B) {
   if (B.size() == 0) return;
   auto rows = stacked(scores);
   for (Index k = 0; k < rows.rows(); ++k)
@@ -247,6 +252,84 @@ void add_bias(Tensor<S, up, up, up, up>& scores, const Matrix<S>& B) {
       const S& b = B(k % B.rows(), j);
       rows(k, j) = is_forbidden(b) ? b : S(rows(k, j) + b);
     }
+}
+
+template <class S>
+Matrix<S> sequence_bias(const Matrix<S>& x, bool causal) {
+  return causal ? causal_bias<S>(x.rows(), x.rows()) : Matrix<S>();
+}
+
+// keep forbidden pairs at zero
+template <class D, class W>
+void keep_forbidden_zero(const Eigen::MatrixBase<D>& scores, W&& w) {
+  using S = typename D::Scalar;
+  for (Index k = 0; k < w.rows(); ++k)
+    if (!all_finite(w.row(k)))
+      for (Index j = 0; j < w.cols(); ++j)
+        if (is_forbidden(scores(k, j))) w(k, j) = S(0);
+}
+
+// name the two sides of a pair
+enum class Onto { queries, keys };
+
+// ask whether a position is in a pair
+template <Onto side, class P>
+bool in_a_pair(const P& scores, Index at) {
+  const auto s = stacked(scores);
+  for (Index k = 0; k < s.rows(); ++k)
+    for (Index j = 0; j < s.cols(); ++j)
+      if (at == (side == Onto::queries ? k % scores.dim[2] : j) &&
+          !is_forbidden(s(k, j)))
+        return true;
+  return false;
+}
+
+// sum over the pairs of all heads
+template <class D>
+std::vector<bool> spoilt(const Eigen::MatrixBase<D>& y) {
+  std::vector<bool> bad;
+  for (Index k = 0; k < y.rows(); ++k)
+    bad.push_back(!all_finite(y.row(k)));
+  return bad;
+}
+
+/// product(y), a sum over pairs with factors w; rows of y that are not
+/// finite reach those only whose pair is not forbidden.
+template <Onto side, class P, class W, class Y, class F>
+auto sum_pairs(const P& scores, const W& w, const Y& y, F product) {
+  const std::vector<bool> bad = spoilt(stacked(y));
+  if (std::find(bad.begin(), bad.end(), true) == bad.end())
+    return product(y);
+  Y rest = y;
+  for (std::size_t k = 0; k < bad.size(); ++k)
+    if (bad[k])
+      stacked(rest).row(Index(k)).setConstant(typename Y::scalar(0));
+  auto z = product(rest);
+
+  // add what is spoilt to those who may see it
+  const auto [G, R, n, m] = scores.dim;
+  auto to = stacked(z);
+  for (Index k = 0; k < G * R * n; ++k)
+    for (Index j = 0; j < m; ++j) {
+      const Index h = k / n, i = k % n, q = i * G * R + h, s = j * G + h / R;
+      const Index from = side == Onto::queries ? s : q;
+      if (bad[std::size_t(from)] && !is_forbidden(stacked(scores)(k, j)))
+        to.row(side == Onto::queries ? q : s) +=
+            stacked(w)(k, j) * stacked(y).row(from);
+    }
+  return z;
+}
+
+template <Onto side, class S, class P>
+ScoreRows<S> only_in_pairs(const P& scores, const ScoreRows<S>& X,
+                           Matrix<S>& copy) {
+  const std::vector<bool> bad = spoilt(X);
+  if (std::find(bad.begin(), bad.end(), true) == bad.end()) return X;
+  copy = X;
+  for (Index k = 0; k < X.rows(); ++k)
+    if (bad[std::size_t(k)] && !in_a_pair<side>(scores, k))
+      copy.row(k).setConstant(S(0));
+  return copy;
 }
 }  // namespace detail
 
@@ -267,17 +350,19 @@ struct HeadTrace {
 // attend with all heads
 /// Multi-head attention of X (n_q x D) to the context C (n_k x D_c), with
 /// everything computed on the way.  bias (n_q x n_k or empty) is added to
-/// the scores of every head; minus infinity in it forbids a pair.
+/// the scores of every head; minus infinity in it forbids a pair, of which
+/// nothing is read then (prop. mh-unseen).
 /// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
-HeadTrace<S> multihead_forward(
-    const MultiHead<S>& m, const Input<S>& X, const Input<S>& C,
-    const std::type_identity_t<Matrix<S>>& bias = {}) {
+HeadTrace<S> multihead_forward(const MultiHead<S>& m, const Input<S>& X,
+                               const Input<S>& C,
+                               const Input<S>& bias = Matrix<S>()) {
   detail::require_multihead("multihead_forward", m, X, C, bias);
-  using std::sqrt;
   const Index n = X.rows(), G = m.kv_heads, R = m.group();
-  const S metric = S(1) / S(sqrt(S(double(m.d_k()))));
   HeadTrace<S> t;
+
+  // make queries, keys and values
+  const S metric = detail::default_scale<S>(m.d_k());
   t.Q = regroup<up, up, up, dn>(metric * project<S>(X, m.W_Q, m.b_Q),
                                 {n, G, R, m.d_k()});
   t.K = regroup<up, up, up>(project<S>(C, m.W_K, m.b_K),
@@ -285,13 +370,19 @@ HeadTrace<S> multihead_forward(
   t.V = regroup<up, up, up>(project<S>(C, m.W_V, m.b_V),
                             {C.rows(), G, m.d_v()});
 
-  // score, weigh and mix per head
+  // score and weigh per head
   t.scores = eq<R"(S^{(sr)ij} = Q^{i(sr)}{}_a K^{j(s)a})">(t.Q, t.K);
-  detail::add_bias(t.scores, bias);
+  detail::add_bias<S>(t.scores, bias);
   t.A = Tensor<S, up, up, up, dn>(G, R, n, C.rows());
   stacked(t.A) = gibbs(stacked(t.scores));
+  detail::keep_forbidden_zero(stacked(t.scores), stacked(t.A));
+
+  // mix the values per head
   t.O = regroup<up, up>(
-      eq<R"(O^{i(sr)c} = A^{(sr)i}{}_j V^{j(s)c})">(t.A, t.V),
+      detail::sum_pairs<detail::Onto::queries>(
+          t.scores, t.A, t.V, [&](const auto& V) {
+            return eq<R"(O^{i(sr)c} = A^{(sr)i}{}_j V^{j(s)c})">(t.A, V);
+          }),
       {n, m.heads * m.d_v()});
   t.Y = project<S>(t.O.mat(), m.W_O, m.b_O).mat();
   return t;
@@ -301,10 +392,10 @@ HeadTrace<S> multihead_forward(
 /// Multi-head attention of X to a context; arguments as multihead_forward.
 template <class S>
 Matrix<S> attend(const MultiHead<S>& m, const Input<S>& X,
-                 const Input<S>& C,
-                 const std::type_identity_t<Matrix<S>>& bias = {}) {
+                 const Input<S>& C, const Input<S>& bias = Matrix<S>()) {
   return multihead_forward(m, X, C, bias).Y;
 }
+
 /// Multi-head self-attention of X.
 template <class S>
 Matrix<S> attend(const MultiHead<S>& m, const Input<S>& X) {
@@ -317,8 +408,7 @@ std::vector<Matrix<S>> multihead_batch(const MultiHead<S>& m,
                                        bool causal = false) {
   std::vector<Matrix<S>> Y;
   for (const Matrix<S>& x : X)
-    Y.push_back(attend(m, x, x, causal ? causal_bias<S>(x.rows(), x.rows())
-                                          : Matrix<S>()));
+    Y.push_back(attend(m, x, x, detail::sequence_bias<S>(x, causal)));
   return Y;
 }
 
@@ -331,10 +421,9 @@ Matrix<S> implicit_form(const MultiHead<S>& m, Index h) {
   detail::require_weights("implicit_form", m);
   require(0 <= h && h < m.heads, "implicit_form: no head ", h, " of ",
           m.heads);
-  using std::sqrt;
   const Index d = m.d_k(), k = h / m.group();
   Tensor<S, dn, dn> g(d, d);
-  for (Index a = 0; a < d; ++a) g(a, a) = S(1) / S(sqrt(S(double(d))));
+  for (Index a = 0; a < d; ++a) g(a, a) = detail::default_scale<S>(d);
   return eq<"M_{mn} = W_m{}^a g_{ab} U_n{}^b">(  // eq:mh-form
              view<dn, up>(m.W_Q.middleCols(h * d, d)), g,
              view<dn, up>(m.W_K.middleCols(k * d, d)))
@@ -342,36 +431,38 @@ Matrix<S> implicit_form(const MultiHead<S>& m, Index h) {
 }
 
 // the backward pass of all heads
+namespace detail {
+// refuse foreign traces
+template <class S>
+void require_cotangent(const char* f, const MultiHead<S>& m,
+                       const ScoreRows<S>& X, const ScoreRows<S>& C,
+                       const HeadTrace<S>& t, const ScoreRows<S>& dY) {
+  require_multihead<S>(f, m, X, C, Matrix<S>());
+  const Index n = X.rows(), k = C.rows(), G = m.kv_heads;
+  using Four = std::array<Index, 4>;
+  require(t.A.dim == Four{G, m.group(), n, k} && t.scores.dim == t.A.dim, f,
+          ": the trace has weights ", shape(t.A), ", not of this input");
 
-// start sums and refuse foreign traces
+  // refuse the trace of another module
+  using Three = std::array<Index, 3>;
+  require(t.Q.dim == Four{n, G, m.group(), m.d_k()} &&
+              t.K.dim == Three{k, G, m.d_k()} &&
+              t.V.dim == Three{k, G, m.d_v()} &&
+              t.O.values.size() == n * m.W_O.rows(),
+          f, ": the trace has queries ", shape(t.Q), ", keys ", shape(t.K),
+          " and values ", shape(t.V), ", not of this module");
+  require(dY.rows() == n && dY.cols() == m.W_O.cols(), f, ": dY is ",
+          shape(dY), " but Y is ", shape(t.Y));
+}
+}  // namespace detail
+
+// start sums with zeros
 /// Weights of the same shapes, all zero.
 template <class M>
 M zeros_like(M m) {
   for_each_weight([](auto, auto& w) { w.setZero(); }, m);
   return m;
 }
-namespace detail {
-/// Throws std::invalid_argument, in the name of f, unless the trace t
-/// belongs to these inputs and dY has the shape of the output.
-template <class S>
-void require_cotangent(const char* f, const MultiHead<S>& m,
-                       const ScoreRows<S>& X, const ScoreRows<S>& C,
-                       const HeadTrace<S>& t, const ScoreRows<S>& dY) {
-  require_multihead(f, m, X, C, Matrix<S>());
-  require(t.A.dim == std::array<Index, 4>{m.kv_heads, m.group(), X.rows(),
-                                          C.rows()},
-          f, ": the trace has weights ", shape(t.A), ", not of this input");
-  using Sizes = std::array<Index, 3>;
-  require(t.Q.dim[3] == m.d_k() && t.Q.values.size() ==
-                                       X.rows() * m.W_Q.cols() &&
-              t.K.dim == Sizes{C.rows(), m.kv_heads, m.d_k()} &&
-              t.V.dim == Sizes{C.rows(), m.kv_heads, m.d_v()},
-          f, ": the trace has keys ", shape(t.K), " and values ",
-          shape(t.V), ", not of this module");
-  require(dY.rows() == X.rows() && dY.cols() == m.W_O.cols(), f,
-          ": dY is ", shape(dY), " but Y is ", shape(t.Y));
-}
-}  // namespace detail
 
 // pull a cotangent back through a projection
 /// Cotangents of the three inputs of project; that of b is empty if b is.
@@ -381,20 +472,24 @@ struct ProjectionGradient {
   Matrix<S> W;
   Vector<S> b;
 };
-/// The cotangents for dY, that of project's result (eqs. mh-pull-w to
-/// mh-pull-x).
-template <class S>
+
+/// The cotangents for dY, that of project's result, a tensor or a view
+/// (eqs. mh-pull-w to mh-pull-x).  Throws std::invalid_argument if shapes
+/// do not fit.
+template <class S, class D>
 ProjectionGradient<S> project_vjp(const ScoreRows<S>& X, const Matrix<S>& W,
-                                  const Vector<S>& b,
-                                  const Tensor<S, dn, dn>& dY) {
+                                  const Vector<S>& b, const D& dY) {
   ProjectionGradient<S> g;
   const auto x = view<up, up>(X);
-  const Vector<S> e = Vector<S>::Ones(X.rows());
   g.W = eq<R"(\bar W^m{}_\alpha = X^{im} \bar Q_{i\alpha})">(  // eq:mh-pull-w
             x, dY).mat();
-  if (b.size() > 0)
+
+  // sum the cotangent over positions for the bias
+  if (b.size() > 0) {
+    const Vector<S> e = Vector<S>::Ones(X.rows());
     g.b = eq<R"(\bar b_\alpha = e^i \bar Q_{i\alpha})">(  // eq:mh-pull-b
               view<up>(e), dY).vec();
+  }
   g.X = eq<R"(\bar X_{im} = \bar Q_{i\alpha} W_m{}^\alpha)">(  // eq:mh-pull-x
       dY, view<dn, up>(W));
   return g;
@@ -409,6 +504,7 @@ struct HeadGradient {
   Matrix<S> X, C;
   Tensor<S, dn, dn, dn, dn> scores;
 };
+
 /// Gradient of <dY, Y> with respect to weights, X and context C, given the
 /// forward pass t of multihead_forward(m, X, C, bias); dY n_q x D_o.
 /// Throws std::invalid_argument for shapes that do not fit.
@@ -419,32 +515,51 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
   detail::require_cotangent("multihead_vjp", m, X, C, t, dY);
   const Index n = X.rows(), G = m.kv_heads, R = m.group();
   HeadGradient<S> grad;
-  auto output = project_vjp<S>(t.O.mat(), m.W_O, m.b_O, Tensor<S, dn, dn>(dY));
+
+  // pull back through the output projection
+  auto output = project_vjp<S>(t.O.mat(), m.W_O, m.b_O, view<dn, dn>(dY));
   const auto dO = regroup<dn, dn, dn, dn>(std::move(output.X),
                                           {n, G, R, m.d_v()});
 
-  // pull back through all heads
+  // pull back through the values of all heads
   const auto dA = eq<R"(\bar A_{(sr)i}{}^j = \bar O_{i(sr)c} V^{j(s)c})">(
       dO, t.V);
-  auto dV = eq<R"(\bar V_{j(s)c} = A^{(s)ri}{}_j \bar O_{i(s)rc})">(
-      t.A, dO);
+  auto dV = detail::sum_pairs<detail::Onto::keys>(
+      t.scores, t.A, dO, [&](const auto& w) {
+        return eq<R"(\bar V_{j(s)c} = A^{(s)ri}{}_j \bar O_{i(s)rc})">(t.A, w);
+      });
+
+  // pull back through the softmax of all heads
   grad.scores = Tensor<S, dn, dn, dn, dn>(G, R, n, C.rows());
   stacked(grad.scores) = fisher_lower<S>(stacked(t.A), stacked(dA));
-  auto dQ = eq<R"(\bar Q_{i(sr)}{}^a = \bar S_{(sr)ij} K^{j(s)a})">(
-      grad.scores, t.K);
-  auto dK = eq<R"(\bar K_{j(s)a} = \bar S_{(s)rij} Q^{i(s)r}{}_a)">(
-      grad.scores, t.Q);
+  detail::keep_forbidden_zero(stacked(t.scores), stacked(grad.scores));
+
+  // pull back through the scores of all heads
+  auto dQ = detail::sum_pairs<detail::Onto::queries>(
+      t.scores, grad.scores, t.K, [&](const auto& K) {
+        return eq<R"(\bar Q_{i(sr)}{}^a = \bar S_{(sr)ij} K^{j(s)a})">(
+            grad.scores, K);
+      });
+  auto dK = detail::sum_pairs<detail::Onto::keys>(
+      t.scores, grad.scores, t.Q, [&](const auto& Q) {
+        return eq<R"(\bar K_{j(s)a} = \bar S_{(s)rij} Q^{i(s)r}{}_a)">(
+            grad.scores, Q);
+      });
 
   // pull back through the three projections
-  using std::sqrt;
-  const S metric = S(1) / S(sqrt(S(double(m.d_k()))));
+  const S metric = detail::default_scale<S>(m.d_k());
   const auto fused = [](auto& x, Index rows, Index cols) {
     return regroup<dn, dn>(std::move(x), {rows, cols});
   };
-  auto q = project_vjp<S>(X, m.W_Q, m.b_Q,
+  Matrix<S> own_x, own_c;
+  const auto x =
+      detail::only_in_pairs<detail::Onto::queries, S>(t.scores, X, own_x);
+  const auto c =
+      detail::only_in_pairs<detail::Onto::keys, S>(t.scores, C, own_c);
+  auto q = project_vjp<S>(x, m.W_Q, m.b_Q,
                           metric * fused(dQ, n, m.W_Q.cols()));
-  auto k = project_vjp<S>(C, m.W_K, m.b_K, fused(dK, C.rows(), m.W_K.cols()));
-  auto v = project_vjp<S>(C, m.W_V, m.b_V, fused(dV, C.rows(), m.W_V.cols()));
+  auto k = project_vjp<S>(c, m.W_K, m.b_K, fused(dK, C.rows(), m.W_K.cols()));
+  auto v = project_vjp<S>(c, m.W_V, m.b_V, fused(dV, C.rows(), m.W_V.cols()));
   grad.X = q.X.mat();
   grad.C = (k.X + v.X).mat();
   grad.weights = {m.heads, m.kv_heads, q.W, k.W, v.W, output.W,
@@ -452,7 +567,6 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
   return grad;
 }
 
-// pull back for self-attention and batches
 /// The same for self-attention: X receives all three paths.
 template <class S>
 HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
@@ -463,6 +577,7 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
   return g;
 }
 
+// pull back through a batch
 /// Gradient of the sum of <dY_b, Y_b> over a batch, Y as multihead_batch
 /// computes it: of the weights, and of each X_b.
 /// Throws std::invalid_argument.
@@ -473,77 +588,17 @@ std::pair<MultiHead<S>, std::vector<Matrix<S>>> multihead_batch_vjp(
   require(X.size() == dY.size(), "multihead_batch_vjp: ", X.size(),
           " sequences but ", dY.size(), " cotangents");
   std::pair<MultiHead<S>, std::vector<Matrix<S>>> sum{zeros_like(m), {}};
-
-  // add up the gradients of a batch
   for (std::size_t b = 0; b < X.size(); ++b) {
-    const Index n = X[b].rows();
-    const Matrix<S> bias = causal ? causal_bias<S>(n, n) : Matrix<S>();
+    // add the gradient of one sequence
     const auto g = multihead_vjp(
-        m, X[b], multihead_forward(m, X[b], X[b], bias), dY[b]);
+        m, X[b],
+        multihead_forward(m, X[b], X[b],
+                          detail::sequence_bias<S>(X[b], causal)),
+        dY[b]);
     for_each_weight([](auto, auto& total, const auto& one) { total += one; },
                     sum.first, g.weights);
     sum.second.push_back(g.X);
   }
   return sum;
-}
-namespace detail {
-// differentiate multi-head attention automatically
-/// Gradient of <dY, Y> by reverse-mode autodiff, forward pass included.
-template <class T>
-HeadGradient<T> autodiff_gradient(const MultiHead<T>& m, const Matrix<T>& X,
-                                  const Matrix<T>& C, const Matrix<T>& bias,
-                                  const Matrix<T>& dY) {
-  const auto loss = [&](const auto& x, const auto& c, const auto&... w) {
-    const MultiHead<Var<T>> v{m.heads, m.kv_heads, w...};
-    const Matrix<Var<T>> Y = attend(v, x, c, lift<Var<T>>(bias));
-    Var<T> sum(T(0));
-    for (Index i = 0; i < Y.rows(); ++i)
-      for (Index j = 0; j < Y.cols(); ++j) sum += Y(i, j) * dY(i, j);
-    return sum;
-  };
-  HeadGradient<T> g;
-  auto& w = g.weights;
-  std::tie(g.X, g.C, w.W_Q, w.W_K, w.W_V, w.W_O, w.b_Q, w.b_K, w.b_V, w.b_O) =
-      gradient(loss, X, C, m.W_Q, m.W_K, m.W_V, m.W_O, m.b_Q, m.b_K, m.b_V,
-               m.b_O);
-  return g;
-}
-}  // namespace detail
-
-// verify gradients on the user's own module
-/// One row of a report: the largest difference between the gradient that
-/// was returned and the true one, and the largest entry of the latter.
-struct GradientError {
-  std::string name;
-  double error, size;
-};
-
-/// Compares multihead_vjp(m, X, C) for a random cotangent with reverse-mode
-/// differentiation in quad precision; one row for each of X, C and the
-/// weights that are not empty.  Shapes and throws as multihead_forward.
-template <class S>
-std::vector<GradientError> verify_multihead(
-    const MultiHead<S>& m, const Input<S>& X, const Input<S>& C,
-    const std::type_identity_t<Matrix<S>>& bias = {},
-    std::uint64_t seed = 0x5eed) {
-  const auto trace = multihead_forward(m, X, C, bias);
-  const Matrix<S> dY = gaussian<S>(trace.Y.rows(), trace.Y.cols(), seed);
-  auto ours = multihead_vjp(m, X, C, trace, dY);
-  const auto truth = detail::autodiff_gradient(
-      lifted<quad>(m), lift<quad>(X), lift<quad>(C), lift<quad>(bias),
-      lift<quad>(dY));
-
-  // compare gradients field by field
-  std::vector<GradientError> report;
-  const auto compare = [&](std::string name, const auto& g, const auto& t) {
-    if (t.size() > 0)
-      report.push_back({name, to_double((lift<quad>(g) - t).cwiseAbs()
-                                            .maxCoeff()),
-                        to_double(t.cwiseAbs().maxCoeff())});
-  };
-  compare("X", ours.X, truth.X);
-  compare("C", ours.C, truth.C);
-  for_each_weight(compare, ours.weights, truth.weights);
-  return report;
 }
 }  // namespace attn
