@@ -310,6 +310,28 @@ BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
   verify(distance(W, g.weights.W_Q),
          1e4 * unit_roundoff<double>() * W.cwiseAbs().maxCoeff());
 }
+BOOST_AUTO_TEST_CASE(packing_is_a_mask) {
+  const std::vector<Index> lengths{3, 4, 2};
+  std::vector<Index> labels, ids;
+  for (std::size_t b = 0; b < 3; ++b)
+    for (Index i = 0; i < lengths[b]; ++i)
+      labels.push_back(Index(b)), ids.push_back(i);
+  for (const int bits : {turned | sloped, turned | tables | sinks, 0 + gains}) {
+    auto L = draw_layer<double>(bits, causal(9, 9) & segments(labels, labels),
+                                9, 6);
+    const auto X = gaussian<double>(9, 5, 6, "X");
+    const Places at(ids);
+    const auto Y = layer_forward(L, X, Sequences{{9}, {9}, {{at, at}}}).Y;
+    L.rules.mask = causal(unlimited, unlimited);
+    Index first = 0;
+    for (const Index n : lengths) {
+      const Matrix<double> x = X.middleRows(first, n);
+      const auto truth = literal_layer(L, x, x);
+      verify(Y.middleRows(first, n), truth.Y, truth.Y_error);
+      first += n;
+    }
+  }
+}
 
 // check what a layer refuses
 BOOST_AUTO_TEST_CASE(refuses_by_name) {
