@@ -614,7 +614,8 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
           who, ": Q is ", shape(v.Q), ", K is ", shape(v.K), ", V is ",
           shape(v.V), " for ", heads, " heads on ", kv);
   require(v.O.rows() == v.Q.rows() &&
-              v.O.cols() == v.V.cols() / kv * heads && v.logZ,
+              v.O.cols() == v.V.cols() / kv * heads &&
+              (v.logZ || v.O.rows() == 0),
           who, ": O is ", shape(v.O), ", expected ", v.Q.rows(), "x",
           v.V.cols() / kv * heads);
 
