@@ -411,6 +411,8 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
                       const HeadsView<S>& v) {
   const Index R = H.group(), d = v.K.cols() / H.kv_heads;
   const Index e = v.V.cols() / H.kv_heads;
+
+  // find the keys that one query sees
   const Index from = std::max<Index>(c.hull.low, 0);
   const Index to = std::max(from, std::min(c.hull.high + 1, c.hull.keys));
   const auto rows = [&](const In<S>& m) {
@@ -522,6 +524,7 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
                         const HeadParts<S>& p, const HeadRules& r,
                         HeadsView<S> v, const HeadsCotangent<S>& bar,
                         HeadParts<S>& sum) {
+  // put the scales into the queries
   HeadParts<S> given = p;
   const In<S> Q = v.Q;
   Matrix<S> scaled;
@@ -582,6 +585,7 @@ void backward_by_definition(HeadCount H, const CallPlan& c,
   const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
   Out<S>(bar.dK).setZero(), Out<S>(bar.dV).setZero();
   for (Index h = 0; h < H.heads; ++h) {
+    // take one variant back
     const auto [x, rules] = variant_of_head(H, c, p, r, v, h);
     const auto g = variant_vjp(x, rules, variant_forward(x, rules),
                                columns(bar.dO, h, e));
@@ -608,6 +612,8 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
   const Index heads = H.heads, kv = H.kv_heads;
   require(heads >= 1 && kv >= 1 && heads % kv == 0, who, ": ", heads,
           " heads on ", kv, " of keys");
+
+  // refuse rows that do not divide among the heads
   require(v.Q.cols() % heads == 0 && v.K.cols() % kv == 0 &&
               v.Q.cols() / heads == v.K.cols() / kv &&
               v.V.cols() % kv == 0 && v.K.rows() == v.V.rows(),
@@ -671,6 +677,8 @@ void heads_forward(HeadCount H, const HeadParts<S>& p, const HeadRules& r,
                    std::span<const HeadsView<S>> views) {
   for (const HeadsView<S>& v : views) {
     detail::require_heads_fit("heads_forward", H, p, r, v);
+
+    // take one sequence forward by its road
     const detail::CallPlan c = detail::plan_call(p, r, v);
     if (c.route == Route::definition) {
       detail::forward_by_definition(H, c, p, r, v);
@@ -697,6 +705,8 @@ void heads_vjp(HeadCount H, const HeadParts<S>& p, const HeadRules& r,
   for (std::size_t b = 0; b < views.size(); ++b) {
     detail::require_heads_fit("heads_vjp", H, p, r, views[b]);
     detail::require_cotangents_fit(views[b], bars[b]);
+
+    // take one sequence back by its road
     const detail::CallPlan c = detail::plan_call(p, r, views[b]);
     if (c.route == Route::definition)
       detail::backward_by_definition(H, c, p, r, views[b], bars[b], sum);
@@ -838,6 +848,8 @@ std::vector<Span> require_layer(const char* who, const Layer<S>& L,
                                 const Sequences& s) {
   require_multihead<S>(who, L.weights, X, C, Matrix<S>());
   const Index d = L.weights.d_k();
+
+  // refuse gains and rotations of other columns
   for (const auto* gain : {&L.parts.gain_q, &L.parts.gain_k})
     require(gain->size() == 0 || gain->size() == d, who,
             ": a gain has ", gain->size(), " entries, expected ", d);
@@ -1059,6 +1071,8 @@ Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
       views[b].query0 = places.i0, views[b].key0 = places.j0;
     }
   heads_forward<S>(L.count(), L.parts, L.rules, views);
+
+  // let the caches forget
   for (auto& cache : caches)
     cache.forget_before(
         detail::first_needed(L.rules.mask, cache.first(), cache.end()));
