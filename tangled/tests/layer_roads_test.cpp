@@ -398,6 +398,25 @@ BOOST_AUTO_TEST_CASE(decodes_in_any_pieces) {
         }
       }
 }
+BOOST_AUTO_TEST_CASE(caches_form_a_monoid) {
+  const auto L = draw_layer<double>(turned | partly,
+                                    causal(unlimited, unlimited), 0, 4);
+  const auto X = gaussian<double>(9, 5, 4, "X");
+  auto first = empty_cache(L), second = first, both = first;
+  layer_decode(L, X.topRows(5), first);
+  layer_decode(L, X.bottomRows(4), second);
+  layer_decode(L, X, both);
+  Matrix<double> K = second.keys();
+  turn_heads<double>(K, *L.rotary, Places(std::vector<Index>(4, 5)));
+  Matrix<double> size = X.cwiseAbs() * L.weights.W_K.cwiseAbs();
+  size.rowwise() += L.weights.b_K.cwiseAbs().transpose();
+  const double bound = 2 * size.maxCoeff() * (2 * 7 + 3 * (9 + 7)) *
+                       unit_roundoff<double>();
+  verify(distance(both.keys().topRows(5), first.keys()), bound);
+  verify(distance(both.keys().bottomRows(4), K), bound);
+  verify(distance(both.values().bottomRows(4), second.values()), bound);
+  refute(distance(both.keys().bottomRows(4), second.keys()), 1e-3);
+}
 
 // check that a window forgets
 BOOST_AUTO_TEST_CASE(window_forgets) {
