@@ -196,6 +196,9 @@ BOOST_AUTO_TEST_CASE(dobrushin_by_hand) {
   verify(std::abs(dobrushin(A.bottomRows(2)) - 0.75), 0);
   verify(dobrushin(A.topRows(1)) + dobrushin(A.row(1).replicate(3, 1)), 0);
   verify(std::abs(diameter(Matrix<double>{{0, 0}, {3, 4}, {3, 0}}) - 5), 0);
+  for (const Index n : {1, 2, 3, 8, 100})
+    verify(std::abs(dobrushin(attn::gibbs(causal_bias<double>(n, n))) -
+                    (1 - 1 / double(n))), double(n) * 0x1p-52);
   BOOST_CHECK_EXCEPTION(dobrushin(2 * A), std::domain_error,
                         says("dobrushin: row 0"));
 }

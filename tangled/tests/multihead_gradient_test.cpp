@@ -99,6 +99,11 @@ BOOST_AUTO_TEST_CASE(three_paths) {
   fact("queries", to_double(parts.X.norm()) / all, 2);
   fact("keys", to_double(keys.norm()) / all, 2);
   fact("values", to_double(values.norm()) / all, 2);
+  const double cosine = to_double(
+      quad(values.cwiseProduct(slope).sum() / (values.norm() * slope.norm())));
+  fact("cosine", cosine, 2);
+  refute(cosine, 0.1);
+  verify(distance(parts.X + keys + values, slope), 1e-20);
 }
 BOOST_AUTO_TEST_CASE(sums_over_the_group) {
   for (const Index G : {1, 2, 4}) {

@@ -62,7 +62,7 @@ template <class T>
 HeadGradient<T> autodiff_gradient(const MultiHead<T>& m, const Matrix<T>& X,
                                   const Matrix<T>& C, const Matrix<T>& bias,
                                   const Matrix<T>& dY) {
-  // write the loss of a module as a function of its weights
+  // write the loss of a module
   const auto loss = [&](const auto& x, const auto& c, const auto&... w) {
     const MultiHead<Var<T>> v{m.heads, m.kv_heads, w...};
     const Matrix<Var<T>> Y = attend(v, x, c, lift<Var<T>>(bias));
