@@ -5,7 +5,7 @@
 using namespace attn;
 
 static void run(benchmark::State& state, const Mask& mask) {
-  const Index n = mask.n_q;
+  const Index n = mask.n_q();
   const VariantParts<float> x{gaussian<float>(n, 64, 1),
                               gaussian<float>(n, 64, 2),
                               gaussian<float>(n, 64, 3)};

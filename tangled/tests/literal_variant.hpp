@@ -20,7 +20,8 @@ inline Matrix<quad> at_offset(const Matrix<quad>& R, Index t, Index d) {
 }
 inline quad literal_score(const QuadParts& x, const VariantRules& r,
                           Index i, Index j) {
-  const Index d = x.K.cols(), t = r.key0 + j - r.query0 - i;
+  const Positions& at = r.mask.at();
+  const Index d = x.K.cols(), t = at.k[j] - at.q[i];
   const Matrix<quad> R = at_offset(x.rel_keys, t, d);
   quad X = 0;
   for (Index a = 0; a < d; ++a)
@@ -35,7 +36,7 @@ inline quad literal_score(const QuadParts& x, const VariantRules& r,
   return X;
 }
 inline Literal literal(const QuadParts& x, const VariantRules& r) {
-  const Index n = r.mask.n_q, m = r.mask.n_k, dv = x.V.cols();
+  const Index n = r.mask.n_q(), m = r.mask.n_k(), dv = x.V.cols();
   Literal f{Matrix<quad>::Zero(n, dv), Matrix<quad>::Zero(n, m),
             Vector<quad>::Constant(n, quad(-inf))};
   for (Index i = 0; i < n; ++i) {
@@ -50,7 +51,7 @@ inline Literal literal(const QuadParts& x, const VariantRules& r) {
     f.A.row(i) /= Z;
     f.logZ(i) = top + log(Z);
     for (Index j = 0; j < m; ++j) {
-      const bool kept = r.dropout.keeps(r.query0 + i, r.key0 + j);
+      const bool kept = r.dropout.keeps(r.mask.at().q[i], r.mask.at().k[j]);
       if (!r.mask.allows(i, j) || !kept) continue;
       f.O.row(i) += f.A(i, j) / quad(1 - r.dropout.p) *
                     (x.V.row(j) + at_offset(x.rel_values,
@@ -65,25 +66,25 @@ constexpr unsigned last_variant = 1023;
 
 inline QuadParts draw_parts(Index n, Index m, Index d, Index dv,
                             unsigned bits, std::uint64_t seed) {
-  const auto G = [&](Index a, Index b) {
-    return gaussian<quad>(a, b, seed += 17);
+  const auto G = [&](const char* name, Index a, Index b) {
+    return gaussian<quad>(a, b, seed, name);
   };
-  QuadParts x{G(n, d), G(m, d), G(m, dv)};
-  if (bits & 1) x.scale = G(1, 1);
-  if (bits & 2) x.u = G(1, d), x.w = G(1, d);
-  if (bits & 4) x.rel_keys = G(5, d);
-  if (bits & 8) x.rel_values = G(7, dv);
-  if (bits & 16) x.bias = G(seed % 2 ? n : 1, seed % 3 ? m : 1);
-  if (bits & 32) x.table = G(1, 8);
-  if (bits & 64) x.slope = G(1, 1).cwiseAbs();
-  if (bits & 128) x.sink = G(1, 1);
+  QuadParts x{G("Q", n, d), G("K", m, d), G("V", m, dv)};
+  if (bits & 1) x.scale = G("scale", 1, 1);
+  if (bits & 2) x.u = G("u", 1, d), x.w = G("w", 1, d);
+  if (bits & 4) x.rel_keys = G("rel_keys", 5, d);
+  if (bits & 8) x.rel_values = G("rel_values", 7, dv);
+  if (bits & 16) x.bias = G("bias", seed % 2 ? n : 1, seed % 3 ? m : 1);
+  if (bits & 32) x.table = G("table", 1, 8);
+  if (bits & 64) x.slope = G("slope", 1, 1).cwiseAbs();
+  if (bits & 128) x.sink = G("sink", 1, 1);
   return x;
 }
 inline VariantRules draw_rules(const Mask& mask, unsigned bits) {
   VariantRules r{mask};
   r.buckets = Buckets(true, 8, 12);
   if (bits & 256) r.softcap = 1.5;
-  if (bits & 512) r.dropout = {0.25, 7, 2};
+  if (bits & 512) r.dropout = {0.25, 7, 2, 1, 3};
   return r;
 }
 }  // namespace variants

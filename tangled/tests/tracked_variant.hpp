@@ -25,7 +25,7 @@ Tracked tracked_rows(const Matrix<S>& Q, const Matrix<S>& u) {
 }
 inline Matrix<double> gathered(const Matrix<double>& P,
                                const VariantRules& r) {
-  Matrix<double> Y = Matrix<double>::Zero(r.mask.n_q, r.mask.n_k);
+  Matrix<double> Y = Matrix<double>::Zero(r.mask.n_q(), r.mask.n_k());
   detail::gather(P, r, r.mask.whole(), Y);
   return Y;
 }
@@ -36,7 +36,7 @@ std::pair<double, Index> tracked_scale(const VariantParts<S>& x) {
   return {1 / std::sqrt(double(x.K.cols())), 2};
 }
 template <class S>
-Tracked tracked_raw(const VariantParts<S>& x, const VariantRules& r) {
+Tracked tracked_products(const VariantParts<S>& x, const VariantRules& r) {
   const auto T = [](const Matrix<S>& m) {
     return tracked_transpose(tracked_exactly(m));
   };
@@ -46,13 +46,12 @@ Tracked tracked_raw(const VariantParts<S>& x, const VariantRules& r) {
         X, tracked_copy(
                tracked_product<S>(tracked_rows(x.Q, x.w), T(x.rel_keys)),
                [&](const auto& P) { return gathered(P, r); }));
-  const auto [c0, k] = tracked_scale(x);
-  return tracked_multiple<S>(c0, X, k);
+  return X;
 }
 template <class S>
 Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
                          const VariantRules& r) {
-  const Index n = r.mask.n_q, m = r.mask.n_k;
+  const Index n = r.mask.n_q(), m = r.mask.n_k();
   const double u = unit_roundoff<S>(), c = r.softcap.value_or(1);
   Tracked s{Matrix<double>::Constant(n, m + 1, -HUGE_VAL),
             Matrix<double>::Zero(n, m + 1)};
@@ -66,7 +65,7 @@ Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
   if (x.sink.size()) s.value.col(m).setConstant(y.sink(0));
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
-      if (!r.mask.allows(i, j)) continue;
+      if (!r.mask.allows(i, j) || detail::barred(y, r, i, j)) continue;
 
       // track one modified score
       const double e = X.error(i, j), raw = std::abs(X.value(i, j)) + 2 * e;
@@ -80,7 +79,7 @@ Tracked tracked_modified(const Tracked& X, const VariantParts<S>& x,
   return s;
 }
 struct TrackedVariant {
-  Tracked X, A, D, O;
+  Tracked P, X, A, D, O;
 };
 template <class S>
 Tracked tracked_dropped(const Tracked& A, const VariantRules& r) {
@@ -91,18 +90,20 @@ Tracked tracked_dropped(const Tracked& A, const VariantRules& r) {
 template <class S>
 Tracked tracked_scatter(const Tracked& Y, const VariantRules& r,
                         Index rows) {
-  return tracked_map<S>(Y, r.mask.n_k, [&](const auto& y) {
-    return detail::scatter<double>(y, r, rows);
+  return tracked_map<S>(Y, r.mask.n_k(), [&](const auto& y) {
+    return detail::scatter<double>(y, r, r.mask.whole(), rows);
   });
 }
 template <class S>
 TrackedVariant tracked_variant(const VariantParts<S>& x,
                                const VariantRules& r) {
   TrackedVariant t;
-  t.X = tracked_raw(x, r);
+  t.P = tracked_products(x, r);
+  const auto [c0, k] = tracked_scale(x);
+  t.X = tracked_multiple<S>(c0, t.P, k);
   t.A = tracked_gibbs<S>(tracked_modified(t.X, x, r), 1);
   t.D = tracked_dropped<S>(tracked_copy(t.A, [&](const auto& a) {
-    return Matrix<double>(a.leftCols(r.mask.n_k));
+    return Matrix<double>(a.leftCols(r.mask.n_k()));
   }), r);
   t.O = tracked_product<S>(t.D, tracked_exactly(x.V));
   if (x.rel_values.size() > 0)
@@ -148,7 +149,7 @@ Tracked tracked_cotangent(const TrackedVariant& t, const VariantParts<S>& x,
 template <class S>
 Tracked tracked_uncapped(const Tracked& dS, const Tracked& X,
                          const VariantRules& r) {
-  const Index n = r.mask.n_q, m = r.mask.n_k;
+  const Index n = r.mask.n_q(), m = r.mask.n_k();
   const double u = unit_roundoff<S>();
   Tracked y{Matrix<double>::Zero(n, m), Matrix<double>::Zero(n, m)};
   const Matrix<double> size = dS.size();
@@ -178,8 +179,8 @@ Matrix<double> tracked_table(const Tracked& y, const VariantRules& r,
   Matrix<double> e = Matrix<double>::Constant(
       like.rows(), like.cols(),
       double(size.size()) * smallest_subnormal<S>());
-  for (Index i = 0; i < r.mask.n_q; ++i)
-    for (Index j = 0; j < r.mask.n_k; ++j)
+  for (Index i = 0; i < r.mask.n_q(); ++i)
+    for (Index j = 0; j < r.mask.n_k(); ++j)
       if (e.size() > 0 && r.mask.allows(i, j))
         add(e, i, j, y.error(i, j) + g * size(i, j));
   return e;
@@ -214,18 +215,16 @@ VariantBounds variant_errors(const VariantParts<S>& x,
                                                 double v) {
     e(0) += v * double(std::abs(r.offset(i, j)));
   });
-  const Tracked XdX{t.X.value.cwiseProduct(dX.value),
-                    t.X.error.cwiseProduct(dX.size()) +
-                        t.X.size().cwiseProduct(dX.error)};
-  b.g.scale = tracked_table(XdX, r, x.scale, [&](auto& e, Index, Index,
-                                                 double v) {
-    e(0) += v / std::abs(c0);
-  });
+  const Tracked PdX{t.P.value.cwiseProduct(dX.value),
+                    t.P.error.cwiseProduct(dX.size()) +
+                        t.P.size().cwiseProduct(dX.error)};
+  b.g.scale = tracked_table(PdX, r, x.scale, [](auto& e, Index, Index,
+                                                double v) { e(0) += v; });
   if (x.sink.size() > 0)
     b.g.sink = Matrix<double>::Constant(
-        1, 1, dS.error.col(r.mask.n_k).sum() +
-                  gamma(r.mask.n_q, unit_roundoff<S>()) *
-                      dS.size().col(r.mask.n_k).sum());
+        1, 1, dS.error.col(r.mask.n_k()).sum() +
+                  gamma(r.mask.n_q(), unit_roundoff<S>()) *
+                      dS.size().col(r.mask.n_k()).sum());
 
   // track the gradients of vectors
   const auto column_sums = [&](const Tracked& y) {

@@ -32,29 +32,32 @@ BOOST_AUTO_TEST_CASE(philox_known_answers) {
 }
 BOOST_AUTO_TEST_CASE(dropout_statistics) {
   const double p = 0.3, n = 512;
-  const Dropout d{p, 11, 0}, other{p, 11, 1};
-  double kept = 0, right = 0, below = 0, heads = 0;
+  const Dropout d{p, 11}, head{p, 11, 1}, layer{p, 11, 0, 1},
+      batch{p, 11, 0, 0, 1};
+  double kept = 0, right = 0, below = 0, heads = 0, layers = 0, batches = 0;
   for (Index i = 0; i < Index(n); ++i)
     for (Index j = 0; j < Index(n); ++j) {
       const double k = d.keeps(i, j) - (1 - p);
       kept += k;
       right += k * (d.keeps(i, j + 1) - (1 - p));
       below += k * (d.keeps(i + 1, j) - (1 - p));
-      heads += k * (other.keeps(i, j) - (1 - p));
+      heads += k * (head.keeps(i, j) - (1 - p));
+      layers += k * (layer.keeps(i, j) - (1 - p));
+      batches += k * (batch.keeps(i, j) - (1 - p));
     }
   const double s = p * (1 - p);
   verify(std::abs(kept), 5 * n * std::sqrt(s));
-  for (const double c : {right, below, heads})
+  for (const double c : {right, below, heads, layers, batches})
     verify(std::abs(c), 5 * n * s);
 }
 BOOST_AUTO_TEST_CASE(dropout_by_hand) {
   for (std::uint32_t i = 0; i < 8; ++i)
     for (std::uint32_t j = 0; j < 8; ++j) {
-      const double bits = philox({i, j, 9, 0}, {7, 5})[0];
+      const double bits = philox({i, j, 9 + (4U << 16), 6}, {7, 5})[0];
       const double at = bits * 0x1p-32, past = (bits + 1) * 0x1p-32;
       const std::uint64_t seed = (std::uint64_t(5) << 32) + 7;
-      BOOST_TEST((Dropout{at, seed, 9}.keeps(i, j)));
-      BOOST_TEST((!Dropout{past, seed, 9}.keeps(i, j)));
+      BOOST_TEST((Dropout{at, seed, 9, 4, 6}.keeps(i, j)));
+      BOOST_TEST((!Dropout{past, seed, 9, 4, 6}.keeps(i, j)));
       BOOST_TEST((Dropout{0.5}.keeps(i, j) == Dropout{0.5, 0, 0}.keeps(i, j)));
     }
   BOOST_TEST(Dropout{}.p == 0);
@@ -185,7 +188,7 @@ BOOST_AUTO_TEST_CASE(cached_gradients_add_up) {
         VariantParts<double> here = queries_of(x, i, to);
         const Matrix<double> w = dO.middleRows(i, to - i);
         const Vector<double> l = dl.segment(i, to - i);
-        auto g = decode_vjp(here, r, cache, w, l);
+        auto g = variant_decode_vjp(here, r, cache, w, l);
         sum.Q.middleRows(i, to - i) = g.Q;
         const auto [parts, rules] = cut_to_cache(here, r, cache);
         auto e = variant_errors<double>(parts, rules, w, l).g;
@@ -227,7 +230,7 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     cache.forget_before(i - L);
     cache.append(x.K.row(i), x.V.row(i));
     BOOST_TEST(cache.end() - cache.first() <= L + 1);
-    const auto f = decode(queries_of(x, i, i + 1), r, cache);
+    const auto f = variant_decode(queries_of(x, i, i + 1), r, cache);
     verify(f.O, lift<quad>(full.O.row(i)), bound.row(i));
   }
   BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.V.topRows(2)),
@@ -236,15 +239,17 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
                         std::invalid_argument, says("append 1x3 and 1x3"));
   BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.K.row(0)),
                         std::invalid_argument, says("append 1x4 and 1x4"));
-  BOOST_CHECK_EXCEPTION(decode(x, r, KeyValueCache<double>(4, 3)),
-                        std::invalid_argument, says("decode: 200 queries"));
-  cache.forget_before(N - L);
-  BOOST_CHECK_EXCEPTION(decode(queries_of(x, N - 1, N), r, cache),
+  BOOST_CHECK_EXCEPTION(variant_decode(x, r, KeyValueCache<double>(4, 3)),
                         std::invalid_argument,
-                        says("before position 193 are allowed"));
+                        says("variant_decode: 200 queries"));
+  cache.forget_before(N - L);
+  BOOST_CHECK_EXCEPTION(variant_decode(queries_of(x, N - 1, N), r, cache),
+                        std::invalid_argument,
+                        says("before row 193 are allowed"));
   cache.append(x.K.row(0), x.V.row(0));
-  BOOST_CHECK_EXCEPTION(decode(queries_of(x, 0, 1), r, cache),
-                        std::invalid_argument, says("decode: 1 queries"));
+  BOOST_CHECK_EXCEPTION(variant_decode(queries_of(x, 0, 1), r, cache),
+                        std::invalid_argument,
+                        says("variant_decode: 1 queries"));
 }
 BOOST_AUTO_TEST_CASE(rotated_keys_are_cached) {
   const Index N = 12, d = 4;
@@ -261,7 +266,7 @@ BOOST_AUTO_TEST_CASE(rotated_keys_are_cached) {
     cache.append(rotate<quad>(K.row(i), R, cache.end()) * g, x.V.row(i));
     QuadParts q = x;
     q.Q = rotate<quad>(Q.row(i), R, i);
-    verify(distance(decode(q, r, cache).O, full.O.row(i)), 1e-30);
+    verify(distance(variant_decode(q, r, cache).O, full.O.row(i)), 1e-30);
   }
 }
 BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
@@ -271,7 +276,7 @@ BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
     KeyValueCache<quad> cache(d, 2);
     cache.append(x.K.topRows(N / 2), x.V.topRows(N / 2));
     const VariantRules r{mask};
-    const auto f = decode(queries_of(x, 0, N / 2), r, cache);
+    const auto f = variant_decode(queries_of(x, 0, N / 2), r, cache);
     return distance(f.O, variant_forward(x, r).O.topRows(N / 2));
   };
   verify(last_of_half(causal(N, N)), 1e-31);
@@ -316,7 +321,7 @@ BOOST_AUTO_TEST_CASE(any_partition_decodes) {
       for (Index i = 0, c = 1; i < N; i += c, c = 1 + (c + bits) % 3) {
         const Index to = std::min(i + c, N);
         cache.append(x.K.middleRows(i, to - i), x.V.middleRows(i, to - i));
-        const auto f = decode(queries_of(x, i, to), r, cache);
+        const auto f = variant_decode(queries_of(x, i, to), r, cache);
         verify(distance(f.O, full.O.middleRows(i, to - i)), 1e-31);
       }
     }
@@ -447,8 +452,28 @@ BOOST_AUTO_TEST_CASE(answer_prefix) {
   KeyValueCache<quad> cache(2, 2);
   for (Index i = 0, to = l; i < N; i = to, to = i + 1) {
     cache.append(x.K.middleRows(i, to - i), x.V.middleRows(i, to - i));
-    const auto f = decode(queries_of(x, i, to), r, cache);
+    const auto f = variant_decode(queries_of(x, i, to), r, cache);
     verify(distance(f.O, full.O.middleRows(i, to - i)), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_packed) {
+  const std::vector<Index> id{0, 1, 2, 0, 1, 0, 1, 2, 3};
+  const std::vector<Index> document{0, 0, 0, 1, 1, 2, 2, 2, 2};
+  const Positions at{Places(id), Places(id)};
+  QuadParts x = draw_parts(9, 9, 4, 2, 64, 1);
+  const QuadParts bare = x;
+  const Rotary<quad> R{frequencies<quad>(4)};
+  x.Q = rotate(bare.Q, R, at.q), x.K = rotate(bare.K, R, at.k);
+  const VariantRules r{causal(at) & segments(document, document)};
+  const auto O = variant_forward(x, r).O;
+  for (const auto& [from, n] : {std::pair<Index, Index>{0, 3}, {3, 2},
+                                {5, 4}}) {
+    QuadParts one = queries_of(bare, from, from + n);
+    one.Q = rotate(one.Q, R);
+    one.K = rotate(bare.K.middleRows(from, n), R);
+    one.V = bare.V.middleRows(from, n);
+    verify(distance(variant_forward(one, {causal(n, n)}).O,
+                    O.middleRows(from, n)), 1e-31);
   }
 }
 BOOST_AUTO_TEST_CASE(answer_sink) {
@@ -457,7 +482,7 @@ BOOST_AUTO_TEST_CASE(answer_sink) {
     y.sink.resize(0, 0);
     const VariantRules r{causal(3, 5)};
     const auto f = variant_forward(x, r), f0 = variant_forward(y, r);
-    const Matrix<quad> dO = gaussian<quad>(3, 2, seed + 1);
+    const Matrix<quad> dO = gaussian<quad>(3, 2, seed, "dO");
     quad d = 0;
     for (Index i = 0; i < 3; ++i) {
       const quad phi = 1 / (1 + exp(x.sink(0) - f0.logZ(i)));
@@ -465,6 +490,21 @@ BOOST_AUTO_TEST_CASE(answer_sink) {
       d -= phi * (1 - phi) * quad(dO.row(i).dot(f0.O.row(i)));
     }
     verify(to_double(abs(variant_vjp(x, r, f, dO).sink(0) - d)), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_recency) {
+  for (const unsigned sink : {0, 128}) {
+    QuadParts x = draw_parts(5, 5, 2, 2, 64 | sink, 1), y = x;
+    y.slope.resize(0, 0);
+    y.bias.resize(1, 5);
+    for (Index j = 0; j < 5; ++j) y.bias(j) = x.slope(0) * quad(double(j));
+    const VariantRules past{causal(5, 5)}, all{everything(5, 5)};
+    const auto off = [&](const VariantRules& r) {
+      return distance(variant_forward(x, r).A, variant_forward(y, r).A);
+    };
+    if (sink) refute(off(past), 1e-3);
+    else verify(off(past), 1e-31);
+    refute(off(all), 1e-3);
   }
 }
 BOOST_AUTO_TEST_SUITE_END()

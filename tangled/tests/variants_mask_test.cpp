@@ -1,6 +1,7 @@
 // tests/variants_mask_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
+#include <memory>
 #include "variants.hpp"
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -69,9 +70,72 @@ BOOST_AUTO_TEST_CASE(bands_and_strides_are_sharp) {
   BOOST_TEST(((!everything(2, 2)).covers(two) == Cover::none));
   BOOST_TEST(((!!everything(2, 2)).covers(two) == Cover::all));
 }
+BOOST_AUTO_TEST_CASE(masks_of_given_positions) {
+  const std::vector<Index> q{0, 1, 2, 0, 1, -7, 40}, k{0, 1, 2, 3, 0, 1, 9, 2};
+  const Positions at{Places(q), Places(k)};
+  const Mask masks[] = {causal(at), window(at, 2, 1), strided(at, 3),
+                        global_tokens(at, 2), everything(at)};
+  for (Index i = 0; i < std::ssize(q); ++i)
+    for (Index j = 0; j < std::ssize(k); ++j) {
+      const Index p = q[std::size_t(i)], r = k[std::size_t(j)], t = r - p;
+      verify(std::abs(double(at.offset(i, j) - t)), 0);
+      const bool truth[] = {t <= 0, -2 <= t && t <= 1, t % 3 == 0,
+                            r < 2 || (0 <= p && p < 2), true};
+      for (int m = 0; m < 5; ++m)
+        verify(masks[m].allows(i, j) == truth[m] ? 0 : 1, 0);
+    }
+
+  // check the answers of masks for all rectangles
+  for (const Mask& m : masks)
+    for (Index i0 = 0; i0 < m.n_q(); ++i0)
+      for (Index i1 = i0; i1 <= m.n_q(); ++i1)
+        for (Index j0 = 0; j0 < m.n_k(); ++j0)
+          for (Index j1 = j0; j1 <= m.n_k(); ++j1) {
+            const Block b{i0, i1, j0, j1};
+            const Index in = dense(m).block(i0, j0, i1 - i0, j1 - j0).count();
+            const Cover c = m.covers(b);
+            verify(c == Cover::none && in > 0, 0);
+            verify(c == Cover::all && in < b.pairs(), 0);
+          }
+}
+BOOST_AUTO_TEST_CASE(positions_of_masks_agree) {
+  const Mask early = causal(2, 4, 0), late = causal(2, 4);
+  BOOST_CHECK_EXCEPTION(early & late, std::invalid_argument,
+                        says("place queries and keys differently"));
+  BOOST_CHECK_EXCEPTION(early | late, std::invalid_argument,
+                        says("place queries and keys differently"));
+  const Mask pad = padding(2, 4, 2, 3);
+  for (const Mask& m : {early & pad, pad & early, !(pad | early)}) {
+    verify(m.placed() && m.at() == early.at() ? 0 : 1, 0);
+    const Mask cut = part(transposed(m), {1, 4, 1, 2});
+    verify(std::abs(double(cut.at().offset(2, 0) + 2)), 0);
+    verify(double(dense(cut) != dense(m).block(1, 1, 1, 3).transpose()), 0);
+  }
+  verify(pad.placed() || (pad & pad).placed(), 0);
+  verify(placed_at(early, late.at()).at() == late.at() ? 0 : 1, 0);
+  BOOST_TEST((Places(3, 5) == Places(std::vector<Index>{5, 6, 7})));
+  BOOST_TEST((Places(3, 5) != Places(3, 4) && Places(3) != Places(2)));
+}
+struct Counting {
+  std::shared_ptr<int> copies;
+  explicit Counting(std::shared_ptr<int> c) : copies(std::move(c)) {}
+  Counting(const Counting& o) : copies(o.copies) { ++*copies; }
+  Counting(Counting&& o) noexcept : copies(std::move(o.copies)) {}
+  bool operator()(Index i, Index j) const { return (i + j) % 2 == 0; }
+};
+BOOST_AUTO_TEST_CASE(masks_share_their_tables) {
+  const auto copies = std::make_shared<int>(0);
+  const Mask a = where(6, 6, Counting(copies));
+  const int made = *copies;
+  Mask m = a;
+  for (int k = 0; k < 10; ++k) m = (m | causal(6, 6)) & !((!a) & m);
+  const Mask cut = part(transposed(m), {1, 4, 2, 6});
+  verify(double(count(cut) < 0) + double(*copies - made), 0);
+}
 BOOST_AUTO_TEST_CASE(masks_are_sets) {
   for (const auto& [n, m] : extents) {
-    const auto all = zoo(n, m);
+    auto all = zoo(n, m);
+    for (Mask& a : all) a = placed_at(a, aligned(n, m));
     for (const Mask& a : all)
       for (const Mask& b : all) {
         const Matrix<bool> x = dense(a), y = dense(b);
@@ -93,7 +157,8 @@ BOOST_AUTO_TEST_CASE(masks_are_sets) {
 }
 BOOST_AUTO_TEST_CASE(intersections_know_what_their_parts_know) {
   const Index n = 8, m = 9;
-  const auto all = zoo(n, m);
+  auto all = zoo(n, m);
+  for (Mask& a : all) a = placed_at(a, aligned(n, m));
   for (const Mask& a : all)
     for (const Mask& b : all)
       for (Index i = 0; i < n; i += 2)
@@ -185,6 +250,9 @@ BOOST_AUTO_TEST_CASE(masks_refuse_one_bad_number) {
   BOOST_CHECK_EXCEPTION(window(3, 3, 0, -1), bad, says("right -1"));
   BOOST_CHECK_EXCEPTION(window(-1, 3, 0, 0), bad, says("extents -1x3"));
   BOOST_CHECK_EXCEPTION(window(3, -1, 0, 0), bad, says("extents 3x-1"));
+  BOOST_CHECK_EXCEPTION(Places(-1), bad, says("Places: extent -1"));
+  BOOST_CHECK_EXCEPTION(placed_at(m, aligned(3, 3)), bad,
+                        says("positions 3x3 for a mask 3x4"));
   for (const auto& [q, k] : {std::pair<Index, Index>{-1, 0}, {0, -1}, {0, 4}})
     BOOST_CHECK_EXCEPTION(padding(3, 3, q, k), bad, says("padding: lengths"));
   BOOST_CHECK_EXCEPTION(m & causal(2, 4), bad, says("extents 3x4 and 2x4"));
@@ -198,5 +266,24 @@ BOOST_AUTO_TEST_CASE(masks_refuse_one_bad_number) {
                         says("block_sparse: tile 0"));
   BOOST_CHECK_EXCEPTION(random_tiles(5, 5, 1, -1, 1), bad, says("row -1"));
   BOOST_CHECK_EXCEPTION(census(m, 0), bad, says("each_tile: tile 0"));
+}
+
+// check answers about masks
+BOOST_AUTO_TEST_CASE(answer_xor) {
+  const Mask a = random_tiles(6, 8, 2, 2, 1), b = strided(6, 8, 3);
+  const Mask one = (a | b) & !(a & b);
+  verify(double((dense(one).array() !=
+                 (dense(a).array() != dense(b).array())).count()), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_two_layers) {
+  const Index n = 23, s = 5;
+  const Mask first = window(n, n, s - 1, 0);
+  const Mask second = causal(n, n) & strided(n, n, s);
+  const Eigen::MatrixXi heard =
+      dense(second).cast<int>() * dense(first).cast<int>();
+  verify(double(((heard.array() > 0) != dense(causal(n, n)).array())
+                    .count()), 0);
+  verify(double(count(first)), double(n * s));
+  verify(double(count(second)), double(n * (n / s + 1)));
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // tests/variants_modifier_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
+#include <bit>
 #include "literal_variant.hpp"
 
 BOOST_AUTO_TEST_SUITE(variants)
@@ -41,6 +42,92 @@ BOOST_AUTO_TEST_CASE(masked_nan_is_not_read) {
     for (Index i = 0; i + 1 < n; ++i)
       verify(isnan(quad(back.Q.row(i).sum())) ? 1 : 0, 0);
   }
+}
+/// The parts, with the poison in all that query i may not read.
+inline VariantParts<double> poisoned(VariantParts<double> x,
+                                     const VariantRules& r, Index i,
+                                     double poison) {
+  Matrix<bool> sees = dense(r.mask).row(i);
+  for (Index j = 0; j < sees.cols(); ++j)
+    if (sees(j) && detail::barred(x, r, i, j)) sees(j) = false;
+  const auto blank = [&](Matrix<double>& table) {
+    for (Index k = 0; k < table.rows(); ++k) {
+      bool read = false;
+      for (Index j = 0; j < sees.cols(); ++j)
+        read |= sees(j) && detail::offset_row(r.offset(i, j),
+                                              table.rows()) == k;
+      if (!read) table.row(k).setConstant(poison);
+    }
+  };
+  blank(x.rel_keys), blank(x.rel_values);
+
+  // poison the rows and entries that a query may not read
+  for (Index j = 0; j < sees.cols(); ++j) {
+    if (!sees(j)) x.K.row(j).setConstant(poison);
+    if (!sees(j)) x.V.row(j).setConstant(poison);
+    if (!sees(j) && x.bias.cols() > 1 && x.bias.rows() > 1 &&
+        !r.mask.allows(i, j)) x.bias(i, j) = poison;
+  }
+  for (Index k = 0; k < x.Q.rows(); ++k)
+    if (k != i) x.Q.row(k).setConstant(poison);
+  for (Index b = 0; b < x.table.cols(); ++b) {
+    bool read = false;
+    for (Index j = 0; j < sees.cols(); ++j)
+      read |= r.mask.allows(i, j) && r.buckets(r.offset(i, j)) == b;
+    if (!read) x.table(b) = poison;
+  }
+  return x;
+}
+BOOST_AUTO_TEST_CASE(unseen_is_not_read) {
+  const Index n = 4, m = 6;
+  const auto same = [](const auto& a, const auto& b) {
+    for (Index k = 0; k < a.size(); ++k)
+      if (std::bit_cast<std::uint64_t>(double(a(k))) !=
+          std::bit_cast<std::uint64_t>(double(b(k)))) return false;
+    return true;
+  };
+  for (const Mask& mask : zoo(n, m))
+    for (unsigned bits = 0; bits <= last_variant; bits += 37) {
+      const QuadParts drawn = draw_parts(n, m, 3, 2, bits | 16, bits);
+      VariantParts<double> x{{}, {}, {}};
+      each_part([](auto, const auto& from, auto& to) {
+        to = lift<double>(from);
+      }, drawn, x);
+      x.bias = gaussian<double>(n, m, bits, "bias");
+      x.bias(1, 2) = x.bias(3, 3) = -inf;
+      const VariantRules r = draw_rules(mask, bits);
+
+      // compare the bits of each query and of each key
+      const auto f = variant_forward(x, r);
+      const Matrix<double> dO = gaussian<double>(n, 2, bits, "dO");
+      const auto g = variant_vjp(x, r, f, dO);
+      for (const double poison : {nan, inf, -inf}) {
+        for (Index i = 0; i < n; ++i) {
+          const auto y = poisoned(x, r, i, poison);
+          Matrix<double> bar = Matrix<double>::Constant(n, 2, poison);
+          bar.row(i) = dO.row(i);
+          const auto h = variant_forward(y, r);
+          const auto t = variant_in_tiles(y, r, 2);
+          verify(same(h.O.row(i), f.O.row(i)) && h.logZ(i) == f.logZ(i) ? 0 : 1, 0);
+          verify(same(t.O.row(i), variant_in_tiles(x, r, 2).O.row(i)) ? 0 : 1, 0);
+          verify(same(variant_vjp(y, r, h, bar).Q.row(i), g.Q.row(i)) ? 0 : 1, 0);
+        }
+
+        // poison all queries that do not see a key
+        for (Index j = 0; j < m; ++j) {
+          auto y = x;
+          Matrix<double> bar = dO;
+          for (Index i = 0; i < n; ++i)
+            if (is_forbidden(f.scores(i, j))) {
+              y.Q.row(i).setConstant(poison);
+              bar.row(i).setConstant(poison);
+            }
+          const auto h = variant_vjp(y, r, variant_forward(y, r), bar);
+          verify(same(h.K.row(j), g.K.row(j)) && same(h.V.row(j), g.V.row(j)) ? 0 : 1,
+                 0);
+        }
+      }
+    }
 }
 BOOST_AUTO_TEST_CASE(bias_as_mask) {
   unsigned bits = 0;
@@ -96,14 +183,15 @@ BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
       std::invalid_argument, says("dlogZ has 4 entries"));
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(x, {causal(4, 3)}, f, f.O), std::invalid_argument,
-      says("variant_vjp: Q is 5x2, expected 4x2"));
+      says("the mask is for 4 queries and 3 keys, but Q is 5x2"));
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(draw_parts(5, 2, 2, 2, 0, 1), {causal(5, 2)}, f, f.O),
       std::invalid_argument, says("the forward pass has scores 5x3"));
   QuadParts y = x;
   y.K = y.V.topRows(2);
   BOOST_CHECK_EXCEPTION(variant_in_tiles(y, {causal(5, 3)}, 2),
-                        std::invalid_argument, says("variant_in_tiles: K is"));
+                        std::invalid_argument,
+                        says("variant_in_tiles: the mask is for 5 queries"));
 }
 BOOST_AUTO_TEST_CASE(one_relative_value) {
   const Matrix<quad> one = lift<quad>(Matrix<double>{{1}});
@@ -119,7 +207,7 @@ BOOST_AUTO_TEST_CASE(gather_and_scatter) {
       const Matrix<Fp> P = uniform<Fp>(n, rows, 1), Y = uniform<Fp>(n, m, 2);
       Matrix<Fp> G = Matrix<Fp>::Constant(n, m, Fp(0));
       detail::gather(P, r, r.mask.whole(), G);
-      const Matrix<Fp> T = detail::scatter(Y, r, rows);
+      const Matrix<Fp> T = detail::scatter(Y, r, r.mask.whole(), rows);
       Fp one(0), two(0);
       for (Index i = 0; i < n; ++i) {
         for (Index j = 0; j < m; ++j) one += G(i, j) * Y(i, j);
@@ -133,9 +221,12 @@ BOOST_AUTO_TEST_CASE(relative_shift_invariance) {
     const QuadParts x = draw_parts(4, 6, 2, 2, bits, bits);
     VariantRules r = draw_rules(causal(4, 6), bits);
     const auto f = variant_forward(x, r);
-    r.query0 += 1000, r.key0 += 1000;
+    const auto move = [&](Index queries, Index keys) {
+      r.mask = placed_at(r.mask, {Places(4, queries), Places(6, keys)});
+    };
+    move(1002, 1000);
     verify(distance(variant_forward(x, r).O, f.O), 0);
-    r.key0 += 1;
+    move(1002, 1001);
     if (bits & 64) refute(distance(variant_forward(x, r).O, f.O), 1e-6);
   }
 }
@@ -144,12 +235,11 @@ BOOST_AUTO_TEST_CASE(rows_of_a_table_that_are_read) {
   QuadParts x = draw_parts(n, m, 2, 2, 0, 1);
   x.rel_keys = gaussian<quad>(2 * reach + 1, 2, 5);
   for (const Index o : {0, 2, -1}) {
-    VariantRules r{everything(n, m)};
-    r.query0 = o;
+    const VariantRules r{everything(aligned(n, m, o))};
     for (Index t = -reach; t <= reach; ++t) {
       QuadParts y = x;
       y.rel_keys.row(reach + t).setConstant(quad(nan));
-      const Matrix<quad> X = variant_forward(y, r).X;
+      const Matrix<quad> X = variant_forward(y, r).P;
       const bool read = (X.array() != X.array()).any();
       verify(read == (-(n - 1) - o <= t && t <= m - 1 - o) ? 0 : 1, 0);
     }
@@ -252,6 +342,38 @@ BOOST_AUTO_TEST_CASE(gradients_of_empty_rows) {
     }, g);
   }
 }
+BOOST_AUTO_TEST_CASE(a_sink_breaks_the_gauge) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    QuadParts x = draw_parts(1, 5, 2, 2, 128, seed);
+    x.bias = gaussian<quad>(1, 1, seed, "bias");
+    const VariantRules r{everything(1, 5)};
+    const Matrix<quad> dO = gaussian<quad>(1, 2, seed, "dO");
+    const Vector<quad> dl = gaussian<quad>(1, 1, seed, "dlogZ");
+    const QuadParts g = variant_vjp(x, r, variant_forward(x, r), dO, dl);
+    verify(distance(g.bias(0), dl(0) - g.sink(0)), 1e-31);
+    refute(distance(g.bias(0), dl(0)), 1e-6);
+  }
+}
+BOOST_AUTO_TEST_CASE(a_scale_of_zero) {
+  for (unsigned bits = 1; bits <= last_variant; bits += 22) {
+    QuadParts x = draw_parts(3, 4, 2, 2, bits | 1, bits);
+    x.scale(0) = 0;
+    compare_gradients(x, draw_rules(causal(3, 4), bits), bits);
+  }
+}
+BOOST_AUTO_TEST_CASE(expressions_and_columns) {
+  const Eigen::MatrixXd Q = gaussian<double>(3, 2, 1, "Q"),
+                        K = gaussian<double>(4, 2, 1, "K"),
+                        V = gaussian<double>(4, 2, 1, "V"),
+                        G = gaussian<double>(3, 2, 1, "dO");
+  const VariantRules r{causal(3, 4)};
+  const VariantParts<double> x{Q, K, V}, y{2 * (Q / 2), K.topRows(4), V};
+  const auto f = variant_forward(x, r);
+  verify(distance(variant_forward(y, r).O, f.O), 0);
+  const auto one = variant_vjp(x, r, f, Matrix<double>(2 * G));
+  const auto two = variant_vjp(x, r, f, 2 * G, 0 * G.col(0));
+  verify(distance(one.Q, two.Q) + distance(one.K, two.K), 0);
+}
 BOOST_AUTO_TEST_CASE(gradients_in_tangents) {
   const Index n = 40, m = 56;
   const QuadParts x = draw_parts(n, m, 8, 8, last_variant, 3);
@@ -266,7 +388,7 @@ BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
     x.K = K * M.transpose();
     const VariantRules r{causal(3, 5)};
     const auto f = variant_forward(x, r);
-    verify(distance(f.X, eq<"S^{ij} = Q^{ia} M_{ab} K^{jb}">(  // eq:none
+    verify(distance(f.P, eq<"S^{ij} = Q^{ia} M_{ab} K^{jb}">(  // eq:none
         view<up, up>(x.Q), view<dn, dn>(M), view<up, up>(K)).mat()), 1e-31);
     const Matrix<quad> dO = gaussian<quad>(3, 2, seed + 1);
     const Matrix<quad> D = gaussian<quad>(2, 2, seed + 2);
@@ -282,13 +404,15 @@ BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
 BOOST_AUTO_TEST_CASE(every_combination) {
   for (const Mask& mask : zoo(3, 4))
     for (unsigned bits = 0; bits <= last_variant; ++bits) {
-      const QuadParts x = draw_parts(3, 4, 1, 1, bits, bits);
+      const QuadParts x = draw_parts(3, 4, 2, 2, bits, bits);
       const VariantRules r = draw_rules(mask, bits);
       const auto f = variant_forward(x, r);
       verify(distance(f.O, literal(x, r).O), 1e-30);
-      const Matrix<quad> dO = gaussian<quad>(3, 1, bits + 3);
-      const Vector<quad> dl = gaussian<quad>(3, 1, bits + 4);
+      const Matrix<quad> dO = gaussian<quad>(3, 2, bits, "dO");
+      const Vector<quad> dl = gaussian<quad>(3, 1, bits, "dlogZ");
       const QuadParts g = variant_vjp(x, r, f, dO, dl);
+
+      // move all parts at once and compare the slopes
       DualParts z{{}, {}, {}};
       quad product = 0;
       each_part([&](auto, const auto& a, const auto& da, auto& moving) {

@@ -1,7 +1,10 @@
 // tests/variants_position_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
+#include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
+#include <algorithm>
+#include <numbers>
 #include "attn/autodiff.hpp"
 #include "attn/gibbs.hpp"
 #include "attn/positions.hpp"
@@ -10,6 +13,12 @@
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(variants)
+constexpr double nan = NAN;
+/// The least eigenvalue of a symmetric matrix.
+inline double kernel_edge(const Matrix<double>& m) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(m)
+      .eigenvalues()(0);
+}
 
 // check positions
 BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
@@ -49,6 +58,37 @@ BOOST_AUTO_TEST_CASE(rotary_is_an_isometry) {
       verify(to_double(abs(off)), 1e-30);
     }
 }
+BOOST_AUTO_TEST_CASE(a_form_for_each_distance) {
+  const Index d = 6, n = 12;
+  const auto theta = frequencies<quad>(d, 50);
+  const Rotary<quad> R{theta};
+  const Matrix<quad> q = gaussian<quad>(1, d, 1, "q"),
+                     k = gaussian<quad>(1, d, 1, "k");
+  const auto M = [&](Index t) {
+    Matrix<quad> m = Matrix<quad>::Zero(d, d);
+    for (Index a = 0; a < d / 2; ++a) {
+      const quad phi = quad(double(t)) * theta(a);
+      m(2 * a, 2 * a) = m(2 * a + 1, 2 * a + 1) = cos(phi);
+      m(2 * a + 1, 2 * a) = sin(phi), m(2 * a, 2 * a + 1) = -sin(phi);
+    }
+    return m;
+  };
+  Matrix<double> G(n, n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < n; ++j) {
+      // compare the score of a pair with the form of its distance
+      const auto score = [&](const Matrix<quad>& x, const Matrix<quad>& y) {
+        return quad((rotate(x, R, i) * rotate(y, R, j).transpose())(0, 0));
+      };
+      verify(distance(score(q, k), quad((q * M(j - i) * k.transpose())(0, 0))),
+             1e-30);
+      verify(distance(M(i - j), M(j - i).transpose()), 0);
+      const quad self = score(q, q);
+      verify(worse(0, to_double(self - q.squaredNorm())), 1e-30);
+      G(i, j) = to_double(self);
+    }
+  verify(worse(0, -kernel_edge(G)), double(n) * n * 0x1p-53 * G.trace());
+}
 BOOST_AUTO_TEST_CASE(pairings_are_permutations) {
   const Index d = 8;
   const Vector<double> theta = frequencies<double>(d);
@@ -74,25 +114,30 @@ double kernel(const Matrix<double>& m) {
   const double noise = 64 * double(m.rows()) * 0x1p-53;
   return double((sv.array() < noise * sv(0)).count());
 }
+/// Dimensions of the forms, and of the symmetric ones, that commute with
+/// a rotation by one position.
+std::pair<double, double> commuting_forms(const Rotary<double>& R, Index d) {
+  const Matrix<double> I = Matrix<double>::Identity(d, d);
+  const Matrix<double> R1 =
+      rotate(I, R, Places(std::vector<Index>(std::size_t(d), 1))).transpose();
+  Matrix<double> all(d * d, d * d), sym(d * d, d * (d + 1) / 2);
+  Index s = 0;
+  for (Index a = 0; a < d; ++a)
+    for (Index b = 0; b < d; ++b) {
+      Matrix<double> E = Matrix<double>::Zero(d, d);
+      E(a, b) = 1;
+      all.col(a * d + b) = (E * R1 - R1 * E).eval().reshaped();
+      E(b, a) = 1;
+      if (a <= b) sym.col(s++) = (E * R1 - R1 * E).eval().reshaped();
+    }
+  return {kernel(all), kernel(sym)};
+}
 BOOST_AUTO_TEST_CASE(rotary_commutant) {
   for (const Index d : {2, 4, 6}) {
-    const Rotary<double> R{frequencies<double>(d)};
-    const Matrix<double> I = Matrix<double>::Identity(d, d);
-    Matrix<double> R1(d, d);
-    for (Index a = 0; a < d; ++a)
-      R1.col(a) = rotate<double>(I.row(a), R, 1).transpose();
-    Matrix<double> all(d * d, d * d), sym(d * d, d * (d + 1) / 2);
-    Index s = 0;
-    for (Index a = 0; a < d; ++a)
-      for (Index b = 0; b < d; ++b) {
-        Matrix<double> E = Matrix<double>::Zero(d, d);
-        E(a, b) = 1;
-        all.col(a * d + b) = (E * R1 - R1 * E).eval().reshaped();
-        E(b, a) = 1;
-        if (a <= b) sym.col(s++) = (E * R1 - R1 * E).eval().reshaped();
-      }
-    verify(std::abs(kernel(all) - double(d)), 0);
-    verify(std::abs(kernel(sym) - double(d / 2)), 0);
+    const auto [all, sym] =
+        commuting_forms({frequencies<double>(d)}, d);
+    verify(std::abs(all - double(d)), 0);
+    verify(std::abs(sym - double(d / 2)), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(rotary_and_learned_metric) {
@@ -169,6 +214,105 @@ BOOST_AUTO_TEST_CASE(float_angles_drift) {
   refute(off, 1e-2);
   verify(ours, 4 * 0x1p-24 + 4 * 0x1p-53 * double(p));
 }
+struct Stretched {
+  Vector<double> before, after;
+  double factor, length;
+};
+std::vector<Stretched> stretched_models() {
+  std::vector<Stretched> all;
+  for (const double s : {8.0, 32.0})
+    all.push_back({frequencies<double>(128, 5e5),
+                   llama3_frequencies<double>(128, {s, 8192}), s, 8192});
+  for (const double s : {16.0, 32.0})
+    all.push_back({frequencies<double>(128), yarn_frequencies<double>(
+                       128, {s, 4096, 1, 32}), s, 4096});
+  all.push_back({frequencies<double>(64, 150000), yarn_frequencies<double>(
+                     64, {32, 4096, 1, 32}, 150000, false), 32, 4096});
+  all.push_back({frequencies<double>(8), yarn_frequencies<double>(
+                     8, {4, 64, 3, 3.5}), 4, 64});
+  return all;
+}
+/// How far clock a gets beyond what it has shown, relative to that.
+double new_angles(const Stretched& x, double after, Index a) {
+  const double shown = x.length * x.before(a) / (2 * std::numbers::pi);
+  if (shown >= 1) return 0;
+  return x.factor * x.length * after / (2 * std::numbers::pi) / shown - 1;
+}
+BOOST_AUTO_TEST_CASE(no_new_angles) {
+  for (const Stretched& x : stretched_models())
+    for (Index a = 0; a < x.before.size(); ++a) {
+      const double part = x.after(a) / x.before(a), u = 0x1p-53;
+      verify(worse(0, new_angles(x, x.after(a), a)), 6 * u);
+      verify(worse(0, new_angles(x, x.before(a) / x.factor, a)), 6 * u);
+      verify(worse(0, part - 1) + worse(0, 1 / x.factor - part), 4 * u);
+      if (a > 0) verify(x.after(a) < x.after(a - 1) ? 0 : 1, 0);
+      const Index last = x.before.size() - 1;
+      const double ntk = x.before(a) *
+          std::pow(x.factor, -double(a) / double(last));
+      if (0 < a && a < last && new_angles(x, x.before(a), a) > 0)
+        refute(new_angles(x, ntk, a), 1e-3);
+    }
+}
+template <class S>
+Vector<S> llama_by_wavelength(Index d, double s, double L, double base) {
+  Vector<S> theta = frequencies<S>(d, base);
+  for (S& f : theta) {
+    const S wave = 8 * atan(S(1)) / f;
+    if (wave < S(L) / 4) continue;
+    if (wave > S(L)) { f /= S(s); continue; }
+    const S smooth = (S(L) / wave - 1) / (S(4) - 1);
+    f = (1 - smooth) * f / S(s) + smooth * f;
+  }
+  return theta;
+}
+template <class S>
+Vector<S> yarn_by_mask(Index d, double s, Index low, Index high, double base) {
+  Vector<S> theta = frequencies<S>(d, base);
+  for (Index a = 0; a < d / 2; ++a) {
+    const double ramp = std::clamp(double(a - low) / double(high - low),
+                                   0.0, 1.0);
+    theta(a) = theta(a) / S(s) * S(ramp) + theta(a) * S(1 - ramp);
+  }
+  return theta;
+}
+BOOST_AUTO_TEST_CASE(stretched_frequencies_by_wavelength) {
+  for (const double s : {1.0, 8.0, 32.0}) {
+    const Vector<quad> ours = llama3_frequencies<quad>(128, {s, 8192});
+    const auto llama = llama_by_wavelength<quad>(128, s, 8192, 5e5);
+    const Vector<quad> yarn = yarn_frequencies<quad>(128, {s, 4096, 1, 32});
+    const auto mask = yarn_by_mask<quad>(128, s, 20, 46, 1e4);
+    for (Index a = 0; a < 64; ++a) {
+      verify(to_double(abs(ours(a) / llama(a) - 1)), 1e-31);
+      verify(to_double(abs(yarn(a) / mask(a) - 1)), s * 0x1p-52);
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(yarn_is_not_its_formula) {
+  const Stretch x{16, 4096, 1, 32};
+  const auto program = yarn_frequencies<double>(128, x);
+  const auto formula = llama3_frequencies<double>(128, x, 10000);
+  const double off = (program.array() / formula.array() - 1).maxCoeff();
+  fact("off", off);
+  refute(off, 1);
+  verify(std::abs(yarn_gain(std::exp(10.0)) - 2), 0x1p-51);
+  verify(std::abs(yarn_gain(1) - 1), 0);
+}
+BOOST_AUTO_TEST_CASE(partial_rotations) {
+  const Matrix<double> X = gaussian<double>(4, 7, 1, "X");
+  for (const Pairs pairs : {Pairs::neighbours, Pairs::halves}) {
+    const Rotary<double> R{frequencies<double>(4), pairs},
+        P{frequencies<double>(4), pairs, 3}, G{R.theta, pairs, 0, 2};
+    const Places at(std::vector<Index>{5, 0, 2, 5});
+    const Matrix<double> Y = rotate(X, P, at);
+    verify(distance(Y.rightCols(3), X.rightCols(3)), 0);
+    for (Index i = 0; i < 4; ++i)
+      verify(distance(rotate(X.row(i).leftCols(4), R, at[i]),
+                      Y.row(i).leftCols(4)), 0);
+    const Eigen::MatrixXd Z = X.leftCols(4);
+    verify(distance(rotate(Z, G, 3), rotate(2 * Z, R, 3)), 0);
+    verify(distance(rotate(Z, R, Places(4, 3)), rotate(Z, R, 3)), 0);
+  }
+}
 BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = 7;
@@ -215,47 +359,25 @@ BOOST_AUTO_TEST_CASE(slopes_of_heads) {
   verify(double(twelve.size() != 12), 0);
 }
 BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
-  AdditiveParts<quad> p{gaussian<quad>(1, 3, 1), gaussian<quad>(2, 4, 2),
-                        gaussian<quad>(5, 3, 3), gaussian<quad>(5, 4, 4),
-                        gaussian<quad>(5, 1, 5)};
-  const quad limit = 2 * quad(p.x.cwiseAbs().sum());
-  const Matrix<quad> k = p.K;
-  const Matrix<quad> M = p.U.transpose() * p.W;
-  double linear = 0;
-  for (const double lambda : {0.0, 1.0, 10.0, 1e3, 1e6}) {
-    p.K = k * quad(lambda);
-    p.K.row(0).setConstant(quad(0));
-    const Matrix<quad> S = additive_scores(p);
-    verify(to_double(abs(S(1) - S(0))), to_double(limit));
-    linear = to_double(abs(quad((p.Q * M * p.K.transpose())(1))));
-  }
-  fact("times", linear / to_double(limit));
-  refute(linear, 1e3 * to_double(limit));
-}
-BOOST_AUTO_TEST_CASE(additive_gradient) {
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const AdditiveParts<quad> p{
-        gaussian<quad>(3, 2, seed), gaussian<quad>(4, 3, seed + 1),
-        gaussian<quad>(5, 2, seed + 2), gaussian<quad>(5, 3, seed + 3),
-        gaussian<quad>(5, 1, seed + 4)};
-    const Matrix<quad> dS = gaussian<quad>(3, 4, seed + 5);
-    const auto g = additive_vjp(p, dS);
-    quad product = 0;
-    const auto move = [&](const auto& a, const auto& da, std::uint64_t s) {
-      const Matrix<quad> D = gaussian<quad>(a.rows(), a.cols(), s);
-      Matrix<Dual<quad>> z = lift<Dual<quad>>(Matrix<quad>(a));
-      for (Index k = 0; k < a.size(); ++k) {
-        z.data()[k].d = D.data()[k];
-        product += D.data()[k] * da.data()[k];
-      }
-      return z;
-    };
-    const auto S = additive_scores(AdditiveParts<Dual<quad>>{
-        move(p.Q, g.Q, 11), move(p.K, g.K, 12), move(p.U, g.U, 13),
-        move(p.W, g.W, 14), move(p.x, g.x, 15)});
-    for (Index k = 0; k < 12; ++k) product -= dS.data()[k] * S.data()[k].d;
-    verify(to_double(abs(product)), 1e-30);
-  }
+  const auto draw = [](Index n, Index d, const char* name) {
+    return gaussian<quad>(n, d, 1, name);
+  };
+  const Matrix<quad> q = draw(1, 3, "q"), k = draw(1, 4, "k"),
+                     U = draw(5, 3, "U"), W = draw(5, 4, "W"),
+                     x = draw(5, 1, "x");
+  const auto score = [&](const quad& size) {
+    const Matrix<quad> y = U * q.transpose() + size * (W * k.transpose());
+    quad sum = 0;
+    for (Index r = 0; r < 5; ++r) sum += x(r) * tanh(y(r));
+    return sum;
+  };
+  const quad limit = 2 * quad(x.cwiseAbs().sum());
+  const quad form = (q * U.transpose() * W * k.transpose())(0, 0);
+  for (const double size : {1.0, 10.0, 1e3, 1e6})
+    verify(to_double(abs(score(size) - score(0))), to_double(limit));
+  const double times = 1e6 * to_double(abs(form) / limit);
+  fact("times", times);
+  refute(times, 1e3);
 }
 BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   using bad = std::invalid_argument;
@@ -266,24 +388,22 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(frequencies<double>(-2), bad, says("d = -2"));
   BOOST_CHECK_EXCEPTION(frequencies<double>(4, 0), std::domain_error,
                         says("frequencies: base 0"));
+
+  // refuse rotations that do not fit
   BOOST_CHECK_EXCEPTION(rotate(X, R), bad,
                         says("rotate: X is 2x3 but R has 2 planes"));
+  BOOST_CHECK_EXCEPTION(rotate(X.leftCols(2), R), bad, says("X is 2x2"));
+  BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), R, Places(3)), bad,
+                        says("rotate: X is 2x4 but has 3 places"));
+  for (const Stretch& x : {Stretch{0.5, 10}, {2, 0}, {2, 10, 0, 4},
+                           {2, 10, 4, 4}, {nan, 10}, {2, nan}}) {
+    BOOST_CHECK_EXCEPTION(llama3_frequencies<double>(4, x), std::domain_error,
+                          says("llama3_frequencies: "));
+    BOOST_CHECK_EXCEPTION(yarn_frequencies<double>(4, x), std::domain_error,
+                          says("yarn_frequencies: "));
+  }
+  BOOST_CHECK_EXCEPTION(yarn_gain(0.5), std::domain_error, says("factor 0.5"));
   BOOST_CHECK_EXCEPTION(alibi_slopes(0), bad, says("H = 0"));
-  AdditiveParts<double> p{X, X, X, X, gaussian<double>(2, 1, 2)};
-  BOOST_CHECK_EXCEPTION(additive_vjp(p, X), bad, says("dS is 2x3"));
-  BOOST_CHECK_EXCEPTION(additive_vjp(p, Matrix<double>(1, 2)), bad,
-                        says("dS is 1x2"));
-
-  // check that additive scores are refused
-  p.x = gaussian<double>(3, 1, 2);
-  BOOST_CHECK_EXCEPTION(additive_scores(p), bad, says("x 3x1"));
-  p.x = gaussian<double>(2, 1, 2);
-  for (const auto part : {&AdditiveParts<double>::U, &AdditiveParts<double>::W})
-    for (const auto& [n, m] : {std::pair<Index, Index>{3, 3}, {2, 2}}) {
-      auto wrong = p;
-      (wrong.*part).resize(n, m);
-      BOOST_CHECK_EXCEPTION(additive_scores(wrong), bad, says("U is"));
-    }
 }
 BOOST_AUTO_TEST_CASE(positions_start_at_zero) {
   const Matrix<double> X = gaussian<double>(2, 4, 1);
@@ -307,6 +427,24 @@ BOOST_AUTO_TEST_CASE(answer_ntk) {
         verify(std::abs(slow(a) * std::pow(s, part) / fast(a) - 1), 0x1p-47);
       }
     }
+}
+BOOST_AUTO_TEST_CASE(answer_partial) {
+  for (const auto& [d, f] : {std::pair<Index, Index>{2, 1}, {2, 3}, {4, 2}}) {
+    const Rotary<double> R{frequencies<double>(d), Pairs::halves, f};
+    const auto [all, sym] = commuting_forms(R, d + f);
+    verify(std::abs(all - double(d + f * f)), 0);
+    verify(std::abs(sym - double(d / 2 + f * (f + 1) / 2)), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_llama) {
+  const auto theta = frequencies<double>(128, 5e5);
+  const auto slow = llama3_frequencies<double>(128, {8, 8192});
+  int alone = 0, slowed = 0;
+  for (Index a = 0; a < 64; ++a) {
+    alone += theta(a) == slow(a);
+    slowed += theta(a) / 8 == slow(a);
+  }
+  BOOST_TEST((alone == 29 && slowed == 29));
 }
 BOOST_AUTO_TEST_CASE(gradient_of_a_rotation) {
   const Rotary<quad> R{frequencies<quad>(4)};

@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(variant_in_float) {
 template <class T>
 void hold_gradients() {
   hold_variant<T>([](auto& x, auto& truth, const VariantRules& r) {
-    const Matrix<T> dO = gaussian<T>(r.mask.n_q, 3, 5);
-    const Vector<T> dl = gaussian<T>(r.mask.n_q, 1, 6);
+    const Matrix<T> dO = gaussian<T>(r.mask.n_q(), 3, 5);
+    const Vector<T> dl = gaussian<T>(r.mask.n_q(), 1, 6);
     const QuadParts exact =
         variant_vjp<quad>(truth, r, variant_forward(truth, r),
                           lift<quad>(dO), lift<quad>(dl));
@@ -162,7 +162,8 @@ BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
   const std::domain_error value("");
 
   // list variants that must be refused
-  fails([](auto& y, auto&) { y.Q = y.K; }, shape, "Q is 4x3, expected 2x3");
+  fails([](auto& y, auto&) { y.Q = y.K; }, shape,
+        "the mask is for 2 queries and 4 keys, but Q is 4x3 and K 4x3");
   fails([](auto& y, auto&) { y.V = y.Q; }, shape, "V is 2x3, expected 4x3");
   fails([](auto& y, auto&) { y.u = y.V; }, shape, "u is 4x2, expected 1x3");
   fails([](auto& y, auto&) { y.rel_keys = y.K; }, shape, "rel_keys is 4x3");
@@ -170,7 +171,7 @@ BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
         "table is 1x3, expected 1x32");
   fails([](auto& y, auto&) { y.bias = y.K; }, shape, "bias is 4x3");
   fails([](auto& y, auto&) { y.sink = y.K; }, shape, "sink is 4x3");
-  fails([](auto& y, auto&) { y.K = y.Q; }, shape, "K is 2x3, expected 4x3");
+  fails([](auto& y, auto&) { y.K = y.Q; }, shape, "K 2x3");
   fails([](auto& y, auto&) { y.w = y.V; }, shape, "w is 4x2, expected 1x3");
   fails([](auto& y, auto&) { y.rel_keys = y.V.topRows(3); }, shape,
         "rel_keys is 3x2, expected 3x3");
@@ -179,7 +180,8 @@ BOOST_AUTO_TEST_CASE(variants_refuse_what_does_not_fit) {
         "rel_values is 3x3, expected 3x2");
   fails([](auto& y, auto&) { y.scale = y.K; }, shape, "scale is 4x3");
   fails([](auto& y, auto&) { y.slope = y.K; }, shape, "slope is 4x3");
-  fails([](auto& y, auto&) { y.Q.resize(2, 2); }, shape, "Q is 2x2");
+  fails([](auto& y, auto&) { y.Q.resize(2, 2); }, shape,
+        "Q is 2x2, expected 2x3");
   fails([](auto& y, auto&) { y.u.resize(2, 3); }, shape, "u is 2x3");
   fails([](auto& y, auto&) { y.scale.resize(2, 1); }, shape, "scale is 2x1");
   fails([](auto& y, auto&) { y.scale.resize(1, 2); }, shape, "scale is 1x2");

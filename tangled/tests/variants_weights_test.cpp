@@ -103,6 +103,30 @@ BOOST_AUTO_TEST_CASE(newton_is_monotone) {
   }
   fact("most", most);
 }
+BOOST_AUTO_TEST_CASE(newton_converges_at_its_order) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Index n = Index(2 + seed % 9);
+    Matrix<quad> z = gaussian<quad>(1, n, seed, "z") * quad(0.4);
+    z.array() -= z.maxCoeff();
+    for (const double alpha : {1.2, 1.5, 1.6, 1.8}) {
+      const quad q = 1 / (quad(alpha) - 1);
+      const quad root =
+          detail::entmax_threshold<quad>({z.data(), std::size_t(n)}, q);
+      quad tau = -1;
+      for (int step = 0; step < 60 && root - tau > quad(1e-14); ++step) {
+        // take one step and compare what is left
+        quad f = -1, slope = 0, k = 0;
+        for (Index j = 0; j < n; ++j)
+          if (tau < z(j)) f += pow(z(j) - tau, q), k += 1,
+              slope += q * pow(z(j) - tau, q - 1);
+        const quad e = root - tau;
+        tau += f / slope;
+        const quad bound = q <= 2 ? k / q * pow(e, q) : (q - 1) * k / 2 * e * e;
+        verify(to_double(root - tau), to_double(bound) + 1e-31);
+      }
+    }
+  }
+}
 BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Index n = Index(1 + seed % 60);
@@ -113,6 +137,10 @@ BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
              Matrix<double>::Constant(2, n, 7 * 0x1p-53));
     verify(distance(sparsemax(s), entmax(s, 2.0)), 0);
   }
+}
+BOOST_AUTO_TEST_CASE(sparsemax_by_hand) {
+  const Matrix<double> s{{1, 0.8, 0.1}}, p{{0.6, 0.4, 0}};
+  verify(distance(sparsemax(s), p), 7 * 0x1p-53);
 }
 BOOST_AUTO_TEST_CASE(sparse_edges) {
   const Matrix<double> s{{1, -inf, 0.5}, {-inf, -inf, -inf}, {0, nan, 1}};
@@ -205,25 +233,34 @@ BOOST_AUTO_TEST_CASE(sinkhorn_stops) {
                         says("sinkhorn: score 1,2"));
 }
 BOOST_AUTO_TEST_CASE(sinkhorn_contracts) {
-  double worst = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const Matrix<quad> S = gaussian<quad>(4, 5, seed);
-    double Delta = 0;
-    for (Index i = 0; i < 4; ++i)
-      for (Index k = 0; k < 4; ++k) {
-        const Matrix<quad> row = S.row(i) - S.row(k);
-        Delta = std::max(Delta, to_double(row.maxCoeff() - row.minCoeff()));
+  double worst = 0, share = 0;
+  for (const auto& [n, m] : {std::pair<Index, Index>{4, 5}, {2, 2}, {6, 3},
+                             {2, 7}})
+    for (const double T : {1.0, 0.5, 3.0})
+      for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        const Matrix<quad> S = gaussian<quad>(n, m, seed, "S");
+
+        // find the range of the cross differences
+        const auto span = [](const Matrix<quad>& x) {
+          return to_double(x.maxCoeff() - x.minCoeff());
+        };
+        double Delta = 0;
+        for (Index i = 0; i < n; ++i)
+          for (Index k = 0; k < n; ++k)
+            Delta = std::max(Delta, span(S.row(i) - S.row(k)) / T);
+        const double rate = std::pow(std::tanh(Delta / 4), 2);
+        const Vector<quad> limit = sinkhorn(S, quad(T), 600).g;
+        double last = span(sinkhorn(S, quad(T), 1).g - limit);
+        for (int t = 2; t < 8 && last > 1e-20; ++t) {
+          const double now = span(sinkhorn(S, quad(T), t).g - limit);
+          verify(now, rate * last * (1 + 1e-9) + 1e-31);
+          worst = std::max(worst, now / last);
+          share = std::max(share, now / last / rate);
+          last = now;
+        }
       }
-    const double rate = std::pow(std::tanh(Delta / 4), 2);
-    quad last = sinkhorn(S, quad(1), 1).residual;
-    for (int t = 2; t < 8; ++t) {
-      const quad now = sinkhorn(S, quad(1), t).residual;
-      verify(to_double(now / last), rate);
-      worst = std::max(worst, to_double(now / last));
-      last = now;
-    }
-  }
   fact("worst", worst);
+  fact("share", share);
 }
 BOOST_AUTO_TEST_CASE(sinkhorn_is_optimal) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -313,6 +350,26 @@ BOOST_AUTO_TEST_CASE(planted_temperature) {
     }
   }
 }
+BOOST_AUTO_TEST_CASE(learning_is_convex) {
+  const Matrix<quad> s = gaussian<quad>(4, 6, 1, "s"),
+                     q = attn::gibbs(gaussian<quad>(4, 6, 1, "q"));
+  const auto KL = [](const Matrix<quad>& a, const Matrix<quad>& b) {
+    quad sum = 0;
+    for (Index k = 0; k < a.size(); ++k)
+      sum += a.data()[k] * log(a.data()[k] / b.data()[k]);
+    return sum;
+  };
+  const auto at = [&](double beta) {
+    return attn::gibbs(Matrix<quad>(quad(beta) * s));
+  };
+  for (const double b : {0.1, 1.0, 7.0})
+    for (const double c : {-2.0, 0.5, 1.0, 30.0}) {
+      const quad slope = quad((at(b) - q).cwiseProduct(s).sum());
+      const quad rest = KL(q, at(c)) - KL(q, at(b)) -
+                        (quad(c) - quad(b)) * slope;
+      verify(distance(rest, KL(at(b), at(c))), 1e-30);
+    }
+}
 BOOST_AUTO_TEST_CASE(temperature_from_samples) {
   const Index n = 4000, m = 8;
   const double beta = 1.25;
@@ -358,27 +415,67 @@ BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
 }
 
 // check the answers about weights
-BOOST_AUTO_TEST_CASE(answer_support) {
-  std::vector<double> mean;
-  for (const Index n : {16, 256, 4096}) {
-    const Index rows = 400;
-    const Matrix<double> p = sparsemax(gaussian<double>(rows, n, 3));
-    mean.push_back(double((p.array() > 0).count()) / double(rows));
-  }
-  fact("n16", mean[0]);
-  fact("n256", mean[1]);
-  fact("n4096", mean[2]);
-  for (std::size_t k = 0; k < 3; ++k) {
-    const double log_n = std::log(std::pow(16.0, double(k + 1)));
-    verify(std::abs(mean[k] / std::sqrt(2 * log_n) - 1),
-           std::log(log_n) / log_n);
-  }
-}
 BOOST_AUTO_TEST_CASE(answer_permutation) {
   const Matrix<double> S{{3, 2, 0}, {2.5, 0, 0}, {0, 0, 1}};
   const Matrix<double> best{{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
   const Matrix<double> P = sinkhorn(S, 0.1, 20000).P;
   verify(largest(P - best), 2 * std::exp(-0.75 / 0.1));
   refute((attn::gibbs(S, 0.1) - best).cwiseAbs().maxCoeff(), 0.9);
+}
+BOOST_AUTO_TEST_CASE(answer_threehalves) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, 7, seed, "s");
+    const Matrix<quad> p = entmax(s, quad(1.5));
+    quad k = 0, mean = 0, square = 0;
+    for (Index j = 0; j < 7; ++j)
+      if (p(j) > 0) k += 1, mean += s(j) / 2, square += s(j) * s(j) / 4;
+    mean /= k;
+    const quad tau = mean - sqrt(1 / k - (square / k - mean * mean));
+    for (Index j = 0; j < 7; ++j)
+      if (p(j) > 0)
+        verify(distance(p(j), (s(j) / 2 - tau) * (s(j) / 2 - tau)), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_two_by_two) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<quad> S = gaussian<quad>(2, 2, seed, "S");
+    const quad T(0.6), Delta = S(0, 0) + S(1, 1) - S(0, 1) - S(1, 0);
+    const quad x = 1 / (1 + exp(-Delta / (2 * T)));
+    const Matrix<quad> P = sinkhorn(S, T).P;
+    verify(distance(P(0, 0), x) + distance(P(1, 0), 1 - x), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_support) {
+  const Index rows = 4000, n = 12;
+  for (const double rate : {0.5, 2.0, 5.0}) {
+    const Matrix<double> s =
+        ((1 - uniform<double>(rows, n, 3, "support").array()) / 2).log() /
+        -rate;
+    const Matrix<double> p = sparsemax(s);
+    double below = 0, term = std::exp(-rate), poisson = 0;
+    for (Index k = 1; k < n; ++k) {
+      // compare the share of rows that keep at most k keys
+      poisson += term, term *= rate / double(k);
+      below = 0;
+      for (Index i = 0; i < rows; ++i)
+        below += (p.row(i).array() > 0).count() <= k;
+      verify(std::abs(below / double(rows) - poisson),
+             5 * std::sqrt(std::max(0.0, poisson * (1 - poisson)) / double(rows)) +
+                 25 / (3.0 * double(rows)));
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(support_of_normal_rows) {
+  const Index rows = 400;
+  std::vector<double> mean;
+  for (const Index n : {16, 256, 4096}) {
+    const Matrix<double> p =
+        sparsemax(gaussian<double>(rows, n, 3, "normal"));
+    mean.push_back(double((p.array() > 0).count()) / double(rows));
+  }
+  fact("n16", mean[0]);
+  fact("n256", mean[1]);
+  fact("n4096", mean[2]);
+  verify(mean[0] < mean[1] && mean[1] < mean[2] ? 0 : 1, 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

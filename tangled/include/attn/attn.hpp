@@ -25,6 +25,7 @@
 #include "attn/modifiers.hpp"
 #include "attn/multihead.hpp"
 #include "attn/online.hpp"
+#include "attn/places.hpp"
 #include "attn/positions.hpp"
 #include "attn/product.hpp"
 #include "attn/quad.hpp"

@@ -1,9 +1,16 @@
 // include/attn/modifiers.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
 #pragma once
+
+// include what the modifiers need
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "attn/backward.hpp"
 #include "attn/mask.hpp"
@@ -14,33 +21,45 @@ namespace attn {
 // sort distances into buckets
 /// Classes of offsets: `count` of them, the last one from distance `far`
 /// on; with `both` half of them are for keys to the right (positive
-/// offsets), otherwise those are in class 0.  Source: Raffel 2020.
+/// offsets), otherwise those are in class 0.  A copy shares its table.
+/// Throws std::invalid_argument.  Source: Raffel 2020.
 class Buckets {
  public:
-  Buckets(bool both = true, Index count = 32, Index far = 128);
-  Index operator()(Index offset) const {
-    const Index n = sided ? std::abs(offset) : std::max<Index>(-offset, 0);
-    const auto at = std::upper_bound(first.begin(), first.end(), n);
-    return (at - first.begin() - 1) +
-           (sided && offset > 0 ? std::ssize(first) : 0);
-  }
-  Index size() const { return std::ssize(first) * (sided ? 2 : 1); }
+  Buckets() : Buckets(usual()) {}  // T5's: 32 classes, far from 128 on
+  explicit Buckets(bool both, Index count = 32, Index far = 128);
+  Index operator()(Index offset) const;
+  Index size() const { return std::ssize(*first) * (sided ? 2 : 1); }
 
  private:
+  static const Buckets& usual();
   bool sided;
-  std::vector<Index> first;  // the least distance of each class
+  std::shared_ptr<const std::vector<Index>> first;  // least distances
 };
+inline Index Buckets::operator()(Index offset) const {
+  const Index n = sided ? std::abs(offset) : std::max<Index>(-offset, 0);
+  const auto at = std::upper_bound(first->begin(), first->end(), n);
+  return (at - first->begin() - 1) +
+         (sided && offset > 0 ? std::ssize(*first) : 0);
+}
 inline Buckets::Buckets(bool both, Index count, Index far) : sided(both) {
   const Index classes = both ? count / 2 : count, E = classes / 2;
   require(E >= 1 && (!both || count % 2 == 0) && far > E,
           "Buckets: count ", count, ", far ", far);
-  for (Index n = 0; n < E; ++n) first.push_back(n);
+  std::vector<Index> least;
+  for (Index n = 0; n < E; ++n) least.push_back(n);
+
+  // find the first distances of the wider classes
+  const quad ratio = quad(double(far)) / quad(double(E));
   for (Index k = 0; k < classes - E; ++k) {
     const quad power = quad(double(k)) / quad(double(classes - E));
-    const quad edge = quad(double(E)) *
-                      pow(quad(double(far)) / quad(double(E)), power);
-    first.push_back(Index(to_double(ceil(edge - quad(1e-25)))));
+    const quad edge = quad(double(E)) * pow(ratio, power);
+    least.push_back(Index(to_double(ceil(edge - quad(1e-25)))));
   }
+  first = std::make_shared<const std::vector<Index>>(std::move(least));
+}
+inline const Buckets& Buckets::usual() {
+  static const Buckets t5(true, 32, 128);
+  return t5;
 }
 
 // generate random bits from a counter
@@ -59,15 +78,21 @@ inline Philox philox(Philox c, std::array<std::uint32_t, 2> key) {
   }
   return c;
 }
-/// Which weights are dropped: probability p in [0, 1), seed, head.
+/// Which weights are dropped: probability p in [0, 1), seed, and whose
+/// weights they are.
 struct Dropout {
   double p = 0;
   std::uint64_t seed = 0;
-  std::uint32_t head = 0;
-  /// Is the weight of the pair at positions i, j kept?
-  bool keeps(Index i, Index j) const {
+  std::uint16_t head = 0, layer = 0;
+  std::uint32_t batch = 0;
+
+  // decide whether a weight is kept
+  /// Is the weight of a query and a key at these positions (modulo 2^32)
+  /// kept?
+  bool keeps(Index query, Index key) const {
+    const std::uint32_t whose = head + (std::uint32_t(layer) << 16);
     const Philox bits =
-        philox({std::uint32_t(i), std::uint32_t(j), head, 0},
+        philox({std::uint32_t(query), std::uint32_t(key), whose, batch},
                {std::uint32_t(seed), std::uint32_t(seed >> 32)});
     return double(bits[0]) >= std::ldexp(p, 32);
   }
@@ -98,19 +123,16 @@ void each_part(F f, P&... p) {
 /// A query without a key: its row is zero, or is refused.
 enum class Empty { zero, refuse };
 
-/// The rules of modified attention (def. modified).  By default the last
-/// query stands at the last key.
+/// The rules of modified attention (def. modified).  Positions are those
+/// of the mask.
 struct VariantRules {
   Mask mask;
   std::optional<double> softcap = {};
   Buckets buckets = {};
   Dropout dropout = {};
-  Index query0 = mask.n_k - mask.n_q, key0 = 0;
   Empty empty = Empty::zero;
-  /// p_j - p_i.
-  Index offset(Index i, Index j) const {
-    return (key0 + j) - (query0 + i);
-  }
+  /// t_ij = p_j - p_i.
+  Index offset(Index i, Index j) const { return mask.at().offset(i, j); }
 };
 namespace detail {
 // prepare scores and weights of a variant
@@ -121,7 +143,6 @@ inline Index offset_row(Index t, Index rows) {
   const Index reach = (rows - 1) / 2;
   return std::clamp(t, -reach, reach) + reach;
 }
-
 /// Y(i, j) += P(i, row of the offset of i and j) for the pairs of b.
 template <class S>
 void gather(const Matrix<S>& P, const VariantRules& r, const Block& b,
@@ -130,22 +151,46 @@ void gather(const Matrix<S>& P, const VariantRules& r, const Block& b,
     for (Index j = 0; j < Y.cols(); ++j)
       Y(i, j) += P(i, offset_row(r.offset(b.i0 + i, b.j0 + j), P.cols()));
 }
-/// The transpose of gather: n_q x rows, sums over keys of equal offset.
+/// The transpose of gather: one column for each of `rows` offsets, sums
+/// over the keys at this offset.
 template <class S>
-Matrix<S> scatter(const Matrix<S>& Y, const VariantRules& r, Index rows) {
+Matrix<S> scatter(const Matrix<S>& Y, const VariantRules& r, const Block& b,
+                  Index rows) {
   Matrix<S> P = Matrix<S>::Zero(Y.rows(), rows);
   for (Index i = 0; i < Y.rows(); ++i)
     for (Index j = 0; j < Y.cols(); ++j)
-      P(i, offset_row(r.offset(i, j), rows)) += Y(i, j);
+      P(i, offset_row(r.offset(b.i0 + i, b.j0 + j), rows)) += Y(i, j);
   return P;
 }
 
 // score a block of pairs
-/// Rows of Q plus one vector, if there is one.
+/// Q plus one vector, kept in sum, if there is one; otherwise Q itself.
 template <class S>
-Matrix<S> displaced(Matrix<S> Q, const Matrix<S>& u) {
-  if (u.size() > 0) Q.rowwise() += u.row(0);
-  return Q;
+const Matrix<S>& displaced(const Matrix<S>& Q, const Matrix<S>& u,
+                           Matrix<S>& sum) {
+  if (u.size() == 0) return Q;
+  sum = Q;
+  sum.rowwise() += u.row(0);
+  return sum;
+}
+/// P of eq. mod-raw for the pairs of a block, forbidden or not.
+template <class S>
+Matrix<S> products(const VariantParts<S>& x, const VariantRules& r,
+                   const Block& b) {
+  Matrix<S> plus_u, plus_w;
+  const auto rows = [&b](const Matrix<S>& Q) {
+    return view<up, up>(Q.middleRows(b.i0, b.i1 - b.i0));
+  };
+  Matrix<S> P = eq<"P^{ij} = Q^{ia} K^j{}_a">(  // eq:variant-content
+      rows(displaced(x.Q, x.u, plus_u)),
+      view<up, dn>(x.K.middleRows(b.j0, b.j1 - b.j0))).mat();
+
+  // add the products with the table of offsets
+  if (x.rel_keys.size() > 0)
+    gather<S>(eq<"P^{ir} = Q^{ia} R^r{}_a">(  // eq:variant-offset
+        rows(displaced(x.Q, x.w, plus_w)),
+        view<up, dn>(x.rel_keys)).mat(), r, b, P);
+  return P;
 }
 /// c_0: the given scale, or 1/sqrt(d).
 template <class S>
@@ -154,33 +199,22 @@ S scale_of(const VariantParts<S>& x) {
   return x.scale.size() > 0 ? x.scale(0, 0)
                             : S(S(1) / sqrt(S(double(x.K.cols()))));
 }
-/// X of eq. mod-raw for the pairs of a block, masked or not.
-template <class S>
-Matrix<S> raw_scores(const VariantParts<S>& x, const VariantRules& r,
-                     const Block& b) {
-  const Matrix<S> Q = x.Q.middleRows(b.i0, b.i1 - b.i0);
-  const Matrix<S> K = x.K.middleRows(b.j0, b.j1 - b.j0);
-  const Matrix<S> Qu = displaced(Q, x.u), Qw = displaced(Q, x.w);
-  Matrix<S> X = eq<"X^{ij} = Q^{ia} K^j{}_a">(  // eq:variant-content
-      view<up, up>(Qu), view<up, dn>(K)).mat();
-  if (x.rel_keys.size() > 0)
-    gather<S>(eq<"P^{ir} = Q^{ia} R^r{}_a">(  // eq:variant-offset
-        view<up, up>(Qw), view<up, dn>(x.rel_keys)).mat(), r, b, X);
-  X *= scale_of(x);
-  return X;
-}
 
 // modify one score
 /// The entry of a bias that may have one row or one column only.
-template <class S>
-S& bias_at(Matrix<S>& B, Index i, Index j) {
-  return B(B.rows() == 1 ? 0 : i, B.cols() == 1 ? 0 : j);
+template <class B>
+auto& bias_at(B& bias, Index i, Index j) {
+  return bias(bias.rows() == 1 ? 0 : i, bias.cols() == 1 ? 0 : j);
 }
+/// Is the pair forbidden by a bias or by the table of buckets?
 template <class S>
-const S& bias_at(const Matrix<S>& B, Index i, Index j) {
-  return B(B.rows() == 1 ? 0 : i, B.cols() == 1 ? 0 : j);
+bool barred(const VariantParts<S>& x, const VariantRules& r, Index i,
+            Index j) {
+  return (x.bias.size() > 0 && is_forbidden(bias_at(x.bias, i, j))) ||
+         (x.table.size() > 0 &&
+          is_forbidden(x.table(0, r.buckets(r.offset(i, j)))));
 }
-/// S^ij from X^ij (eq. mod-score), for an allowed pair.
+/// S^ij from X^ij (eq. mod-score), for a pair that is not forbidden.
 template <class S>
 S modify(S X, const VariantParts<S>& x, const VariantRules& r, Index i,
          Index j) {
@@ -192,17 +226,20 @@ S modify(S X, const VariantParts<S>& x, const VariantRules& r, Index i,
   if (x.slope.size() > 0) X -= x.slope(0, 0) * S(double(std::abs(t)));
   return X;
 }
-/// Scores of a block, -inf where masked; c is the mask's cover of it.
+/// Scores of a block, -inf where forbidden; c is the mask's cover of it.
 template <class S>
-Matrix<S> modified(Matrix<S> X, const VariantParts<S>& x,
+Matrix<S> modified(const Matrix<S>& P, const VariantParts<S>& x,
                    const VariantRules& r, const Block& b, Cover c) {
   const S never(-std::numeric_limits<double>::infinity());
-  for (Index i = 0; i < X.rows(); ++i)
-    for (Index j = 0; j < X.cols(); ++j) {
-      const bool in = c == Cover::all || r.mask.allows(b.i0 + i, b.j0 + j);
-      X(i, j) = in ? modify(X(i, j), x, r, b.i0 + i, b.j0 + j) : never;
+  const S c0 = scale_of(x);
+  Matrix<S> s = Matrix<S>::Constant(P.rows(), P.cols(), never);
+  for (Index i = 0; i < P.rows(); ++i)
+    for (Index j = 0; j < P.cols(); ++j) {
+      const Index p = b.i0 + i, q = b.j0 + j;
+      if ((c == Cover::all || r.mask.allows(p, q)) && !barred(x, r, p, q))
+        s(i, j) = modify(S(P(i, j) * c0), x, r, p, q);
     }
-  return X;
+  return s;
 }
 
 // demand a variant that fits
@@ -210,53 +247,74 @@ Matrix<S> modified(Matrix<S> X, const VariantParts<S>& x,
 template <class S>
 void require_variant(const char* who, const VariantParts<S>& x,
                      const VariantRules& r) {
-  const auto demand = [&](const char* name, const Matrix<S>& m, Index n,
-                          Index d, bool optional) {
-    require((optional && m.size() == 0) || (m.rows() == n && m.cols() == d),
-            who, ": ", name, " is ", shape(m), ", expected ", n, "x", d);
-  };
-  const Index d = x.K.cols();
+  const Index n = r.mask.n_q(), m = r.mask.n_k(), d = x.K.cols();
+  require(x.Q.rows() == n && x.K.rows() == m, who, ": the mask is for ", n,
+          " queries and ", m, " keys, but Q is ", shape(x.Q), " and K ",
+          shape(x.K));
   require(d > 0 || x.scale.size() > 0, who, ": K has no columns and there ",
           "is no scale");
-  demand("Q", x.Q, r.mask.n_q, d, false);
-  demand("K", x.K, r.mask.n_k, d, false);
-  demand("V", x.V, r.mask.n_k, x.V.cols(), false);
-  demand("u", x.u, 1, d, true);
-  demand("w", x.w, 1, d, true);
 
-  // demand tables that fit
-  demand("rel_keys", x.rel_keys, x.rel_keys.rows() | 1, d, true);
-  demand("rel_values", x.rel_values, x.rel_values.rows() | 1, x.V.cols(),
-         true);
-  demand("table", x.table, 1, r.buckets.size(), true);
-  demand("scale", x.scale, 1, 1, true);
-  demand("slope", x.slope, 1, 1, true);
-  demand("sink", x.sink, 1, 1, true);
-  demand("bias", x.bias, x.bias.rows() == 1 ? 1 : r.mask.n_q,
-         x.bias.cols() == 1 ? 1 : r.mask.n_k, true);
+  // demand parts that fit
+  const auto demand = [&](const char* name, const Matrix<S>& a, Index rows,
+                          Index cols, bool optional = true) {
+    require((optional && a.size() == 0) ||
+                (a.rows() == rows && a.cols() == cols),
+            who, ": ", name, " is ", shape(a), ", expected ", rows, "x", cols);
+  };
+  demand("Q", x.Q, n, d, false), demand("V", x.V, m, x.V.cols(), false);
+  demand("u", x.u, 1, d), demand("w", x.w, 1, d);
+  demand("rel_keys", x.rel_keys, x.rel_keys.rows() | 1, d);
+  demand("rel_values", x.rel_values, x.rel_values.rows() | 1, x.V.cols());
+  demand("table", x.table, 1, r.buckets.size());
+  demand("scale", x.scale, 1, 1), demand("slope", x.slope, 1, 1);
+  demand("sink", x.sink, 1, 1);
+  demand("bias", x.bias, x.bias.rows() == 1 ? 1 : n,
+         x.bias.cols() == 1 ? 1 : m);
+
+  // demand rules within their range
   require_domain(!r.softcap || (*r.softcap > 0 && *r.softcap < HUGE_VAL), who,
                  ": softcap must be positive");
   require_domain(0 <= r.dropout.p && r.dropout.p < 1, who, ": dropout ",
                  r.dropout.p, " is not in [0, 1)");
 }
 
-// sum over allowed pairs
-/// sum_j W_ij V_jc over allowed pairs; nothing else of V is read.
+// sum over the offsets that are seen
+/// 0 where query i sees a key at the offset of row k, -inf elsewhere.
 template <class S>
-Matrix<S> sum_allowed(const Matrix<S>& W, const Matrix<S>& V,
-                      const Mask& m) {
-  const auto finite = [](const S& v) { return v - v == S(0); };
-  if (std::all_of(V.data(), V.data() + V.size(), finite))
-    return eq<"O^{ic} = A^i{}_j V^{jc}">(view<up, dn>(W),
-                                         view<up, up>(V)).mat();
-  Matrix<S> O = Matrix<S>::Zero(W.rows(), V.cols());
-  for (Index i = 0; i < W.rows(); ++i)
-    for (Index j = 0; j < W.cols(); ++j)
-      if (m.allows(i, j)) O.row(i) += W(i, j) * V.row(j);
-  return O;
+Matrix<S> offsets_seen(const Matrix<S>& scores, const VariantRules& r,
+                       const Block& b, Index rows) {
+  Matrix<S> seen = Matrix<S>::Constant(
+      scores.rows(), rows, S(-std::numeric_limits<double>::infinity()));
+  for (Index i = 0; i < scores.rows(); ++i)
+    for (Index j = 0; j < scores.cols(); ++j)
+      if (!is_forbidden(scores(i, j)))
+        seen(i, offset_row(r.offset(b.i0 + i, b.j0 + j), rows)) = S(0);
+  return seen;
+}
+/// W R for weights W of offsets, n_q x rows, and a table R of vectors:
+/// no row is read at an offset that is not seen.
+template <class S>
+Matrix<S> sum_offsets(const Matrix<S>& scores, const Matrix<S>& W,
+                      const Matrix<S>& R, const VariantRules& r,
+                      const Block& b) {
+  if (spoilt_rows(R).empty()) return times(W, R);
+  return sum_seen(offsets_seen(scores, r, b, R.rows()), W, R,
+                  [&](const Matrix<S>& Y) { return times(W, Y); });
+}
+/// W^T Y for weights W of offsets: row k collects from the queries that
+/// see a key at its offset.
+template <class S>
+Matrix<S> rows_of_table(const Matrix<S>& scores, const Matrix<S>& W,
+                        const Matrix<S>& Y, const VariantRules& r) {
+  if (spoilt_rows(Y).empty()) return times(W.transpose(), Y);
+  const auto seen = offsets_seen(scores, r, r.mask.whole(), W.cols());
+  return sum_seen(seen.transpose(), W.transpose(), Y,
+                  [&](const Matrix<S>& y) {
+                    return times(W.transpose(), y);
+                  });
 }
 
-// weigh keys, refuse rows, drop weights
+// weigh keys beside a sink
 /// Weights and log Z of scores with the sink as a last column.
 template <class S>
 Weights<S> weigh_with_sink(const Matrix<S>& scores, const Matrix<S>& sink) {
@@ -265,7 +323,9 @@ Weights<S> weigh_with_sink(const Matrix<S>& scores, const Matrix<S>& sink) {
   E.rightCols(1).setConstant(
       sink.size() > 0 ? sink(0, 0)
                       : S(-std::numeric_limits<double>::infinity()));
-  return weigh(E);
+  Weights<S> w = weigh(E);
+  keep_zeros(E, w.A);
+  return w;
 }
 /// Throws std::domain_error for a row whose Z is zero, if the rules refuse
 /// such rows; first is the number by which the message calls row 0.
@@ -277,13 +337,16 @@ void require_keys(const char* who, const VariantRules& r,
     require_domain(!is_forbidden(logZ(i)), who, ": query ", first + i,
                    " has no key and no sink");
 }
+
+// drop weights by their positions
 /// Weights after dropout; the block says where A begins.
 template <class S>
 Matrix<S> dropped(Matrix<S> A, const VariantRules& r, const Block& b) {
   if (r.dropout.p == 0) return A;
+  const Positions& at = r.mask.at();
   for (Index i = 0; i < A.rows(); ++i)
     for (Index j = 0; j < A.cols(); ++j)
-      A(i, j) = r.dropout.keeps(r.query0 + b.i0 + i, r.key0 + b.j0 + j)
+      A(i, j) = r.dropout.keeps(at.q[b.i0 + i], at.k[b.j0 + j])
                     ? S(A(i, j) / S(1 - r.dropout.p)) : S(0);
   return A;
 }
@@ -299,15 +362,16 @@ S uncapped(const S& s, const S& X, double c) {
 }  // namespace detail
 
 // run a variant forward
-/// Modified attention: O n_q x d_v, log Z n_q; X n_q x n_k; weights
-/// n_q x (n_k + 1), the sink's in the last column (0 without a sink);
-/// D the weights after dropout, n_q x n_k.
+/// Modified attention: O n_q x d_v, log Z n_q; products P and scores
+/// n_q x n_k; weights n_q x (n_k + 1), the sink's in the last column (0
+/// without a sink); D the weights after dropout, n_q x n_k.
 template <class S>
 struct VariantForward {
-  Matrix<S> O, X, A, D;
+  Matrix<S> O, P, scores, A, D;
   Vector<S> logZ;
 };
-/// Modified attention (def. modified).  Throws std::invalid_argument for
+/// Modified attention (def. modified).  What a query may not see it does
+/// not read (prop. variant-unseen).  Throws std::invalid_argument for
 /// shapes that do not fit, std::domain_error for p or a cap out of range
 /// and, if the rules say so, for an empty row.
 template <class S>
@@ -316,17 +380,21 @@ VariantForward<S> variant_forward(const VariantParts<S>& x,
   detail::require_variant("variant_forward", x, r);
   const Block all = r.mask.whole();
   VariantForward<S> f;
-  f.X = detail::raw_scores(x, r, all);
-  const Matrix<S> scores =
-      detail::modified(f.X, x, r, all, Cover::some);
-  auto [A, logZ] = detail::weigh_with_sink(scores, x.sink);
+  f.P = detail::products(x, r, all);
+  f.scores = detail::modified(f.P, x, r, all, Cover::some);
+  auto [A, logZ] = detail::weigh_with_sink(f.scores, x.sink);
   f.A = std::move(A), f.logZ = std::move(logZ);
   detail::require_keys("variant_forward", r, f.logZ, 0);
-  f.D = detail::dropped<S>(f.A.leftCols(r.mask.n_k), r, all);
-  f.O = detail::sum_allowed(f.D, x.V, r.mask);
-  if (x.rel_values.size() > 0)
-    f.O += Matrix<S>(detail::scatter(f.D, r, x.rel_values.rows()) *
-                     x.rel_values);
+
+  // sum up the values of a variant
+  f.D = detail::dropped<S>(f.A.leftCols(r.mask.n_k()), r, all);
+  f.O = detail::sum_seen(f.scores, f.D, x.V, [&](const Matrix<S>& V) {
+    return detail::weighted(f.D, V);
+  });
+  if (const Index rows = x.rel_values.rows(); rows > 0)
+    f.O += detail::sum_offsets(f.scores,
+                               detail::scatter(f.D, r, all, rows),
+                               x.rel_values, r, all);
   return f;
 }
 
@@ -338,7 +406,6 @@ struct TiledVariant {
   Vector<S> logZ;
   Index pairs = 0;
 };
-
 /// variant_forward's O and log Z, skipping wholly masked square tiles.
 /// Throws as variant_forward, std::invalid_argument unless tile >= 1.
 template <class S>
@@ -346,111 +413,136 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
                                  const VariantRules& r, Index tile) {
   detail::require_variant("variant_in_tiles", x, r);
   require(tile >= 1, "variant_in_tiles: tile ", tile);
-  const Index n = r.mask.n_q, m = r.mask.n_k;
+  const Index n = r.mask.n_q(), m = r.mask.n_k();
   TiledVariant<S> t{Matrix<S>::Zero(n, x.V.cols()), Vector<S>(n)};
   for (Index i = 0; i < n; i += tile) {
     const Block rows{i, std::min(i + tile, n), 0, m};
-
-    // compute one row of tiles
     const Index h = rows.i1 - rows.i0;
+
+    // score one row of tiles
     Matrix<S> s = Matrix<S>::Constant(
         h, m, S(-std::numeric_limits<double>::infinity()));
     each_tile(r.mask, rows, tile, [&](const Block& b, Cover c) {
       s.middleCols(b.j0, b.j1 - b.j0) =
-          detail::modified(detail::raw_scores(x, r, b), x, r, b, c);
+          detail::modified(detail::products(x, r, b), x, r, b, c);
       t.pairs += b.pairs();
     });
     const Weights<S> row = detail::weigh_with_sink(s, x.sink);
     t.logZ.segment(i, h) = row.logZ;
     detail::require_keys("variant_in_tiles", r, row.logZ, i);
-    each_tile(r.mask, rows, tile, [&](const Block& b, Cover) {
-      const Index w = b.j1 - b.j0;
-      const Matrix<S> D = detail::dropped<S>(row.A.middleCols(b.j0, w), r, b);
-      t.O.middleRows(i, h) += detail::sum_allowed<S>(
-          D, x.V.middleRows(b.j0, w), part(r.mask, b));
 
-      // add a tile's relative values
-      if (x.rel_values.size() > 0) {
-        VariantRules here = r;
-        here.query0 += b.i0, here.key0 += b.j0;
-        t.O.middleRows(i, h) +=
-            Matrix<S>(detail::scatter(D, here, x.rel_values.rows()) *
-                      x.rel_values);
-      }
+    // sum up the values of one row of tiles
+    const Matrix<S> D = detail::dropped<S>(row.A.leftCols(m), r, rows);
+    Matrix<S> O = detail::sum_seen(s, D, x.V, [&](const Matrix<S>& V) {
+      Matrix<S> sum = Matrix<S>::Zero(h, V.cols());
+      each_tile(r.mask, rows, tile, [&](const Block& b, Cover) {
+        add_times(sum, D.middleCols(b.j0, b.j1 - b.j0),
+                  V.middleRows(b.j0, b.j1 - b.j0));
+      });
+      return sum;
     });
+    if (const Index k = x.rel_values.rows(); k > 0)
+      O += detail::sum_offsets(s, detail::scatter(D, r, rows, k),
+                               x.rel_values, r, rows);
+    t.O.middleRows(i, h) = O;
   }
   return t;
 }
 
 // pull back through a variant
 /// Gradient of <dO, O> + <dlogZ, log Z> with respect to all parts (thm.
-/// variant-vjp); dlogZ may be empty; a given scale of zero has NaN for its
-/// own gradient.  Throws std::invalid_argument.
+/// variant-vjp) for the forward pass f of the same x and r; dlogZ may be
+/// empty.  Any expressions will do.  Throws std::invalid_argument.
 template <class S>
-VariantParts<S> variant_vjp(const VariantParts<S>& x, const VariantRules& r,
-                            const VariantForward<S>& f, const Matrix<S>& dO,
-                            const Vector<S>& dlogZ = {}) {
+VariantParts<S> variant_vjp(
+    const VariantParts<S>& x, const VariantRules& r,
+    const VariantForward<S>& f, const std::type_identity_t<Matrix<S>>& dO,
+    const std::type_identity_t<Vector<S>>& dlogZ = {}) {
+  // refuse what does not belong to the forward pass
+  detail::require_variant("variant_vjp", x, r);
+  const Index n = r.mask.n_q(), m = r.mask.n_k();
   require(dO.rows() == f.O.rows() && dO.cols() == f.O.cols() &&
               (dlogZ.size() == 0 || dlogZ.size() == f.O.rows()),
           "variant_vjp: dO is ", shape(dO), " and dlogZ has ", dlogZ.size(),
           " entries but O is ", shape(f.O));
-
-  // refuse a foreign forward pass
-  detail::require_variant("variant_vjp", x, r);
-  require(f.X.rows() == r.mask.n_q && f.X.cols() == r.mask.n_k &&
-              f.O.rows() == r.mask.n_q && f.O.cols() == x.V.cols(),
-          "variant_vjp: the forward pass has scores ", shape(f.X), " and O ",
-          shape(f.O), ", not of these inputs");
+  require(f.scores.rows() == n && f.scores.cols() == m &&
+              f.P.rows() == n && f.P.cols() == m && f.O.rows() == n &&
+              f.O.cols() == x.V.cols() && f.A.rows() == n &&
+              f.A.cols() == m + 1 && f.D.rows() == n && f.D.cols() == m,
+          "variant_vjp: the forward pass has scores ", shape(f.scores),
+          " and O ", shape(f.O), ", not of these inputs");
+  const Block all = r.mask.whole();
   VariantParts<S> g{Matrix<S>(), Matrix<S>(), Matrix<S>()};
   each_part([](auto, const auto& a, auto& b) {
     b = Matrix<S>::Zero(a.rows(), a.cols());
   }, x, g);
 
   // pull back to the scores of a variant
-  const Index n = r.mask.n_q, m = r.mask.n_k;
+  const auto seen_by = f.scores.transpose();
+  g.V = detail::sum_seen(seen_by, f.D.transpose(), dO,
+                         [&](const Matrix<S>& Y) {
+                           return detail::value_cotangent(f.D, Y);
+                         });
   Matrix<S> dA = Matrix<S>::Zero(n, m + 1);
-  dA.leftCols(m) = dO * x.V.transpose();
-  if (x.rel_values.size() > 0) {
+  dA.leftCols(m) = detail::weight_cotangent(dO, x.V);
+
+  // pull back through relative values
+  if (const Index rows = x.rel_values.rows(); rows > 0) {
     Matrix<S> extra = Matrix<S>::Zero(n, m);
-    detail::gather<S>(dO * x.rel_values.transpose(), r, r.mask.whole(),
-                      extra);
+    detail::gather<S>(times(dO, x.rel_values.transpose()), r, all, extra);
     dA.leftCols(m) += extra;
-    g.rel_values =
-        detail::scatter(f.D, r, x.rel_values.rows()).transpose() * dO;
+    g.rel_values = detail::rows_of_table<S>(
+        f.scores, detail::scatter(f.D, r, all, rows), dO, r);
   }
-  g.V = detail::sum_allowed<S>(f.D.transpose(), dO, transposed(r.mask));
-  dA.leftCols(m) = detail::dropped<S>(dA.leftCols(m), r, r.mask.whole());
-  Matrix<S> dS = fisher_lower(f.A, dA);
-  if (dlogZ.size() > 0) dS += dlogZ.asDiagonal() * f.A;
-  if (x.sink.size() > 0) g.sink(0, 0) = dS.col(m).sum();
+  dA.leftCols(m) = detail::dropped<S>(dA.leftCols(m), r, all);
+  const Matrix<S> lowered = fisher_lower(f.A, dA);
+  Matrix<S> dS = lowered.leftCols(m);
+  if (x.sink.size() > 0) g.sink(0, 0) = lowered.col(m).sum();
+
+  // add the cotangent of the free energy
+  for (Index i = 0; i < dlogZ.size(); ++i) {
+    for (Index j = 0; j < m; ++j)
+      if (!(f.A(i, j) == S(0))) dS(i, j) += dlogZ(i) * f.A(i, j);
+    if (x.sink.size() > 0) g.sink(0, 0) += dlogZ(i) * f.A(i, m);
+  }
+  detail::keep_zeros(f.scores, dS);
 
   // pull back to the tables of a variant
-  Matrix<S> dX = Matrix<S>::Zero(n, m);
+  Matrix<S> dP = Matrix<S>::Zero(n, m);
   const S scale = detail::scale_of(x);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j) {
-      if (!r.mask.allows(i, j)) continue;
-      const Index t = r.offset(i, j);
+      if (is_forbidden(f.scores(i, j))) continue;
       const S& s = dS(i, j);
+
+      // add one score's share to the tables
+      const Index t = r.offset(i, j);
       if (x.bias.size() > 0) detail::bias_at(g.bias, i, j) += s;
       if (x.table.size() > 0) g.table(0, r.buckets(t)) += s;
       if (x.slope.size() > 0) g.slope(0, 0) -= s * S(double(std::abs(t)));
-      dX(i, j) =
-          r.softcap ? detail::uncapped(s, f.X(i, j), *r.softcap) : s;
-      if (x.scale.size() > 0) g.scale(0, 0) += dX(i, j) * f.X(i, j) / scale;
+      const S dX = r.softcap ? detail::uncapped(s, S(f.P(i, j) * scale),
+                                                *r.softcap) : s;
+      if (x.scale.size() > 0) g.scale(0, 0) += dX * f.P(i, j);
+      dP(i, j) = dX * scale;
     }
-  dX *= scale;
 
   // pull back to the vectors of a variant
-  const Matrix<S> dQu = detail::sum_allowed(dX, x.K, r.mask);
-  g.Q = dQu;
-  g.K = detail::sum_allowed<S>(
-      dX.transpose(), detail::displaced(x.Q, x.u), transposed(r.mask));
-  if (x.u.size() > 0) g.u = dQu.colwise().sum();
-  if (x.rel_keys.size() > 0) {
-    const Matrix<S> dP = detail::scatter(dX, r, x.rel_keys.rows());
-    g.rel_keys = dP.transpose() * detail::displaced(x.Q, x.w);
-    const Matrix<S> dQw = dP * x.rel_keys;
+  Matrix<S> sum_u, sum_w;
+  g.Q = detail::sum_seen(f.scores, dP, x.K, [&](const Matrix<S>& K) {
+    return detail::query_cotangent(dP, K);
+  });
+  if (x.u.size() > 0) g.u = g.Q.colwise().sum();
+  g.K = detail::sum_seen(seen_by, dP.transpose(),
+                         detail::displaced(x.Q, x.u, sum_u),
+                         [&](const Matrix<S>& Q) {
+                           return detail::key_cotangent(dP, Q);
+                         });
+  if (const Index rows = x.rel_keys.rows(); rows > 0) {
+    const Matrix<S> W = detail::scatter(dP, r, all, rows);
+    g.rel_keys = detail::rows_of_table(
+        f.scores, W, detail::displaced(x.Q, x.w, sum_w), r);
+    const Matrix<S> dQw =
+        detail::sum_offsets(f.scores, W, x.rel_keys, r, all);
     g.Q += dQw;
     if (x.w.size() > 0) g.w = dQw.colwise().sum();
   }

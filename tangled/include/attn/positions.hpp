@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "attn/argument.hpp"
+#include "attn/places.hpp"
+#include "attn/quad.hpp"
 #include "attn/tensor.hpp"
 
 namespace attn {
@@ -43,31 +46,39 @@ Matrix<S> sinusoidal(Index n, Index d, Index first = 0,
 }
 
 // rotate by positions
-/// Which coordinates form a plane: (2a, 2a+1), or (a, a + d/2).
+/// Which coordinates form a plane: (2a, 2a+1), or (a, a + planes).
 enum class Pairs { neighbours, halves };
-
-/// Rotation of plane a by theta_a per position (Su 2021).
+/// Rotation of plane a by theta_a per position (Su 2021), times gain, in
+/// the first 2 theta.size() features; `fixed` more are left alone.
 template <class S>
 struct Rotary {
   Vector<Angle<S>> theta;
   Pairs pairs = Pairs::neighbours;
+  Index fixed = 0;
+  Angle<S> gain = Angle<S>(1);
 };
-
-/// Rows x_i -> R_p x_i, or R_p^T x_i if back, with p = first + i; n x d.
-/// The vjp of one is the other.  Throws std::invalid_argument.
+/// Rows x_i -> R_p x_i, or R_p^T x_i if back, at the places p; each is
+/// the vjp of the other.  X is any expression, n x (2 theta.size() +
+/// fixed).  Throws std::invalid_argument.
 template <class S>
-Matrix<S> rotate(Matrix<S> X, const Rotary<S>& R, Index first = 0,
-                 bool back = false) {
+Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotary<S>& R,
+                 const Places& at, bool back = false) {
   using std::cos, std::sin;
   const Index planes = R.theta.size();
-  require(X.cols() == 2 * planes, "rotate: X is ", shape(X), " but R has ",
-          planes, " planes");
-  const bool near = R.pairs == Pairs::neighbours;
+
+  // demand features and places that fit
+  require(X.cols() == 2 * planes + R.fixed, "rotate: X is ", shape(X),
+          " but R has ", planes, " planes and ", R.fixed, " fixed features");
+  require(X.rows() == at.size(), "rotate: X is ", shape(X), " but has ",
+          at.size(), " places");
   for (Index i = 0; i < X.rows(); ++i)
     for (Index a = 0; a < planes; ++a) {
-      const Angle<S> phi =
-          Angle<S>(double(back ? -first - i : first + i)) * R.theta(a);
-      const S c = S(cos(phi)), s = S(sin(phi));
+      const Angle<S> turn(double(back ? -at[i] : at[i]));
+      const Angle<S> phi = turn * R.theta(a);
+
+      // turn one plane
+      const bool near = R.pairs == Pairs::neighbours;
+      const S c = S(R.gain * cos(phi)), s = S(R.gain * sin(phi));
       S& x = X(i, near ? 2 * a : a);
       S& y = X(i, near ? 2 * a + 1 : a + planes);
       const S turned = s * x + c * y;
@@ -75,9 +86,101 @@ Matrix<S> rotate(Matrix<S> X, const Rotary<S>& R, Index first = 0,
     }
   return X;
 }
+/// The same for rows at the positions first, first + 1, ...
+template <class S>
+Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotary<S>& R,
+                 Index first = 0, bool back = false) {
+  const Places at(X.rows(), first);
+  return rotate(std::move(X), R, at, back);
+}
+
+// slow the clocks by whole planes
+namespace detail {
+/// The next whole number, upwards or downwards.
+template <class S>
+S rounded(const S& x, bool up) {
+  const double v = to_double(x);
+  return S(up ? std::ceil(v) : std::floor(v));
+}
+}  // namespace detail
+
+// slow the clocks
+/// A context `factor` times as long as the trained length; clocks of at
+/// most `slow` turns in it are slowed by the factor, those of `fast` turns
+/// or more not at all.
+struct Stretch {
+  double factor, length;
+  double slow = 1, fast = 4;
+};
+namespace detail {
+/// Throws std::domain_error naming the number that is out of range.
+inline void require_stretch(const char* who, const Stretch& x) {
+  require_domain(x.factor >= 1, who, ": factor ", x.factor);
+  require_domain(x.length > 0, who, ": length ", x.length);
+  require_domain(0 < x.slow && x.slow < x.fast, who, ": slow ", x.slow,
+                 " and fast ", x.fast);
+}
+/// theta' of eq. stretch, gamma clamped to [0, 1].
+template <class S>
+S stretched(const S& theta, const S& gamma, double factor) {
+  const S g = gamma < S(0) ? S(0) : S(1) < gamma ? S(1) : gamma;
+  return S(g + (S(1) - g) / S(factor)) * theta;
+}
+}  // namespace detail
+/// Frequencies of Llama 3: a ramp in the number of turns.  Throws
+/// std::invalid_argument for odd d, std::domain_error.
+template <class S>
+Vector<S> llama3_frequencies(Index d, const Stretch& x,
+                             double base = 500000) {
+  using std::atan;
+  detail::require_stretch("llama3_frequencies", x);
+  Vector<S> theta = frequencies<S>(d, base);
+  const S round = S(8) * atan(S(1));
+  for (Index a = 0; a < d / 2; ++a) {
+    const S turns = S(x.length) * theta(a) / round;
+    theta(a) = detail::stretched(
+        theta(a), S((turns - S(x.slow)) / S(x.fast - x.slow)), x.factor);
+  }
+  return theta;
+}
+/// Frequencies of YaRN (Peng 2024), as published programs compute them: a
+/// ramp in the plane, between whole planes if `whole`.  Throws
+/// std::invalid_argument for odd d, std::domain_error.
+template <class S>
+Vector<S> yarn_frequencies(Index d, const Stretch& x, double base = 10000,
+                           bool whole = true) {
+  using std::log, std::atan;
+  detail::require_stretch("yarn_frequencies", x);
+  Vector<S> theta = frequencies<S>(d, base);
+
+  // find the planes between which the ramp falls
+  const auto plane = [&](double turns) {
+    const S round = S(8) * atan(S(1));
+    return S(S(double(d)) / S(2) * log(S(x.length) / (S(turns) * round)) /
+             log(S(base)));
+  };
+  S first = plane(x.fast), last = plane(x.slow);
+  if (whole) first = detail::rounded(first, false),
+             last = detail::rounded(last, true);
+  if (first < S(0)) first = S(0);
+  if (S(double(d - 1)) < last) last = S(double(d - 1));
+  if (!(first < last)) last = first + S(0.001);
+  for (Index a = 0; a < d / 2; ++a)
+    theta(a) = detail::stretched(
+        theta(a), S(S(1) - (S(double(a)) - first) / (last - first)),
+        x.factor);
+  return theta;
+}
+/// 1 + log(factor) / 10: the gain of YaRN's rotations, whose square
+/// divides the temperature.  Throws std::domain_error if factor < 1.
+inline double yarn_gain(double factor) {
+  require_domain(factor >= 1, "yarn_gain: factor ", factor);
+  return 0.1 * std::log(factor) + 1;
+}
 
 // choose the slopes of heads
-/// ALiBi's slopes for H heads (Press 2022).  Throws for H < 1.
+/// ALiBi's slopes for H heads (Press 2022).  Throws
+/// std::invalid_argument for H < 1.
 template <class S = double>
 std::vector<S> alibi_slopes(Index H) {
   require(H >= 1, "alibi_slopes: H = ", H);
@@ -88,52 +191,5 @@ std::vector<S> alibi_slopes(Index H) {
   for (Index h = 1; std::ssize(m) < H; h += 2)
     m.push_back(S(std::exp2(-4.0 * double(h) / double(low))));
   return m;
-}
-
-// score additively
-/// Parameters of eq. additive: U r x d_q, W r x d_k, x r; also the type
-/// of their gradient.
-template <class S>
-struct AdditiveParts {
-  Matrix<S> Q, K, U, W;
-  Vector<S> x;
-};
-/// S^ij of eq. additive, n_q x n_k.  Throws std::invalid_argument.
-template <class S>
-Matrix<S> additive_scores(const AdditiveParts<S>& p) {
-  using std::tanh;
-  require(p.U.cols() == p.Q.cols() && p.W.cols() == p.K.cols() &&
-              p.U.rows() == p.x.size() && p.W.rows() == p.x.size(),
-          "additive_scores: U is ", shape(p.U), ", W ", shape(p.W), ", x ",
-          shape(p.x), ", Q ", shape(p.Q), ", K ", shape(p.K));
-  const Matrix<S> q = p.Q * p.U.transpose(), k = p.K * p.W.transpose();
-  Matrix<S> Y = Matrix<S>::Constant(q.rows(), k.rows(), S(0));
-  for (Index i = 0; i < q.rows(); ++i)
-    for (Index j = 0; j < k.rows(); ++j)
-      for (Index r = 0; r < p.x.size(); ++r)
-        Y(i, j) += p.x(r) * tanh(S(q(i, r) + k(j, r)));
-  return Y;
-}
-/// Gradient of sum dS S with respect to all parts.
-/// Throws std::invalid_argument.
-template <class S>
-AdditiveParts<S> additive_vjp(const AdditiveParts<S>& p,
-                              const Matrix<S>& dS) {
-  using std::cosh, std::tanh;
-  const Matrix<S> q = p.Q * p.U.transpose(), k = p.K * p.W.transpose();
-  require(dS.rows() == q.rows() && dS.cols() == k.rows(),
-          "additive_vjp: dS is ", shape(dS));
-  Matrix<S> dq = Matrix<S>::Constant(q.rows(), q.cols(), S(0));
-  Matrix<S> dk = Matrix<S>::Constant(k.rows(), k.cols(), S(0));
-  Vector<S> dx = Vector<S>::Constant(p.x.size(), S(0));
-  for (Index i = 0; i < q.rows(); ++i)
-    for (Index j = 0; j < k.rows(); ++j)
-      for (Index r = 0; r < p.x.size(); ++r) {
-        const S y = q(i, r) + k(j, r), c = cosh(y);
-        const S z = dS(i, j) * p.x(r) / c / c;
-        dx(r) += dS(i, j) * tanh(y), dq(i, r) += z, dk(j, r) += z;
-      }
-  return {dq * p.U, dk * p.W, dq.transpose() * p.Q, dk.transpose() * p.K,
-          dx};
 }
 }  // namespace attn

@@ -2,6 +2,8 @@
 #pragma once
 #include <cmath>
 #include <span>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "attn/form.hpp"
@@ -17,6 +19,7 @@ S entmax_threshold(std::span<const S> z, const S& q) {
   using std::pow;
   S tau(-1);
   for (int step = 0; step < 1000; ++step) {
+    // evaluate the excess and its slope
     S f(-1), slope(0);
     for (const S& zj : z)
       if (tau < zj) {
@@ -29,6 +32,23 @@ S entmax_threshold(std::span<const S> z, const S& q) {
     if (done) break;
   }
   return tau;
+}
+
+// find the heaviest weight
+/// The first key of the largest weight in row i, which is not empty.
+template <class S>
+Index heaviest_weight(const Matrix<S>& p, Index i) {
+  Index top = 0;
+  for (Index j = 1; j < p.cols(); ++j)
+    if (p(i, top) < p(i, j)) top = j;
+  return top;
+}
+
+// guard a step by its bracket
+/// Newton's step if it stays between low and high, otherwise `else_`.
+template <class S>
+S guarded(const S& newton, const S& low, const S& high, const S& else_) {
+  return low < newton && newton < high ? newton : else_;
 }
 }  // namespace detail
 
@@ -50,7 +70,7 @@ Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
   Matrix<S> p = Matrix<S>::Zero(rows.rows(), rows.cols());
   std::vector<S> z(std::size_t(rows.cols()));
   for (Index i = 0; i < p.rows(); ++i) {
-    // compute one sparse row
+    // measure a row from its best key
     const auto [m, top] = ground_state(row_span(rows, i));
     S taint(0);
     for (Index j = 0; j < p.cols(); ++j) {
@@ -61,6 +81,8 @@ Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
            : zero ? S(0) : S((alpha - S(1)) * (sj - m) / T);
       if (zj != zj) taint = zj;
     }
+
+    // compute one sparse row
     if (is_forbidden(m) && taint == taint) continue;
     const S tau = taint == taint ? detail::entmax_threshold<S>(z, q) : taint;
     for (Index j = 0; j < p.cols(); ++j) {
@@ -94,17 +116,17 @@ Vector<S> tsallis_entropy(const Matrix<S>& p, const S& alpha) {
 /// Cotangent of the scores from that of p = entmax(scores, alpha, T)
 /// (thm. entmax-jacobian).  Throws std::invalid_argument on shapes.
 template <class S>
-Matrix<S> entmax_vjp(const Matrix<S>& p, const Matrix<S>& dp,
-                     const S& alpha, const S& T = S(1)) {
+Matrix<S> entmax_vjp(const Matrix<S>& p,
+                     const std::type_identity_t<Matrix<S>>& dp,
+                     const std::type_identity_t<S>& alpha,
+                     const std::type_identity_t<S>& T = S(1)) {
   using std::pow;
   require(p.rows() == dp.rows() && p.cols() == dp.cols(),
           "entmax_vjp: p is ", shape(p), " but dp is ", shape(dp));
   Matrix<S> dS = Matrix<S>::Zero(p.rows(), p.cols()), w = dS;
   for (Index i = 0; i < p.rows() && p.cols() > 0; ++i) {
     // pull back through one sparse row
-    Index top = 0;
-    for (Index j = 1; j < p.cols(); ++j)
-      if (p(i, top) < p(i, j)) top = j;
+    const Index top = detail::heaviest_weight(p, i);
     S total(0), sum(0);
     for (Index j = 0; j < p.cols(); ++j)
       if (S(0) < p(i, j)) {
@@ -140,8 +162,9 @@ void require_finite(std::string_view who, const Matrix<S>& scores) {
 /// At most `rounds` rounds, fewer if g moves by no more than tolerance.
 /// Throws std::domain_error unless all scores are finite.
 template <class S>
-Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
-                     const S& tolerance = S(0)) {
+Sinkhorn<S> sinkhorn(const Matrix<S>& scores,
+                     const std::type_identity_t<S>& T, int rounds = 1000,
+                     const std::type_identity_t<S>& tolerance = S(0)) {
   using std::exp, std::log;
   require_temperature("sinkhorn", T);
   const Index n = scores.rows(), m = scores.cols();
@@ -164,6 +187,8 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
     k.residual = step.maxCoeff() - step.minCoeff();
     moving = tolerance < k.residual;
   }
+
+  // normalise rows once more and exponentiate
   rows();
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < m; ++j)
@@ -175,13 +200,16 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores, const S& T, int rounds = 1000,
 /// Cotangent of the scores from that of the converged P (eq.
 /// sinkhorn-vjp).  Throws std::invalid_argument on shapes.
 template <class S>
-Matrix<S> sinkhorn_vjp(const Matrix<S>& P, const Matrix<S>& dP,
-                       const S& T) {
+Matrix<S> sinkhorn_vjp(const Matrix<S>& P,
+                       const std::type_identity_t<Matrix<S>>& dP,
+                       const std::type_identity_t<S>& T) {
   const Index n = P.rows(), m = P.cols();
   require(dP.rows() == n && dP.cols() == m, "sinkhorn_vjp: P is ", shape(P),
           " but dP is ", shape(dP));
   const Matrix<S> G = P.cwiseProduct(dP);
   const Vector<S> r = G.rowwise().sum(), v = G.colwise().sum();
+
+  // solve for the potentials of the cotangent
   Matrix<S> C = Matrix<S>::Constant(m, m, S(1)) - P.transpose() * P;
   C.diagonal().array() += S(double(n)) / S(double(m));
   const Matrix<S> right = (v - P.transpose() * r).transpose();
@@ -198,7 +226,8 @@ Matrix<S> sinkhorn_vjp(const Matrix<S>& P, const Matrix<S>& dP,
 /// strictly between the means of log(number of best keys) and log(number
 /// of allowed keys).
 template <class S>
-S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
+S temperature_of_entropy(const Matrix<S>& scores,
+                         const std::type_identity_t<S>& target) {
   using std::exp, std::log;
   S cold(0), hot(0);
 
@@ -219,12 +248,13 @@ S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
                  to_double(cold), " and ", to_double(hot));
   S low(-60), high(60), t(0);
   for (int k = 0; k < 300; ++k) {
+    // move the temperature towards the target
     const S T = exp(t), miss = target - gibbs_entropy(scores, T).mean();
     if (miss == S(0)) break;
     (S(0) < miss ? low : high) = t;
     const S newton = t + miss / S(heat_capacity(scores, T).mean());
-    const S next = low < newton && newton < high ? newton
-                                                 : S((low + high) / S(2));
+    const S next =
+        detail::guarded(newton, low, high, S((low + high) / S(2)));
     if (next == t) break;
     t = next;
   }
@@ -234,7 +264,8 @@ S temperature_of_entropy(const Matrix<S>& scores, const S& target) {
 /// in relative entropy.  Throws std::invalid_argument on shapes, and
 /// std::domain_error unless all scores are finite.
 template <class S>
-S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
+S learn_temperature(const Matrix<S>& scores,
+                    const std::type_identity_t<Matrix<S>>& q) {
   require(scores.rows() == q.rows() && scores.cols() == q.cols(),
           "learn_temperature: scores are ", shape(scores), " but q is ",
           shape(q));
@@ -249,6 +280,7 @@ S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
   }
   if (S(0) < range) beta = S(1) / range;
   for (int k = 0; k < 200; ++k) {
+    // find slope and curvature in the inverse temperature
     const Matrix<S> A = gibbs(Matrix<S>(beta * scores));
     const Vector<S> mean = A.cwiseProduct(scores).rowwise().sum();
     const Matrix<S> off = scores.colwise() - mean;
@@ -259,9 +291,9 @@ S learn_temperature(const Matrix<S>& scores, const Matrix<S>& q) {
     // step to the next inverse temperature
     (slope < S(0) ? low : high) = beta;
     const S end = S(0) < high ? high : S(S(2) * beta);
-    const S newton = beta - slope / curve;
-    const S next = low < newton && newton < end ? newton
-                   : S(0) < high ? S((low + high) / S(2)) : end;
+    const S next =
+        detail::guarded(S(beta - slope / curve), low, end,
+                        S(0) < high ? S((low + high) / S(2)) : end);
     if (next == beta) break;
     beta = next;
   }
