@@ -18,6 +18,52 @@ Matrix<T> naive(const Problem<T>& p, bool causal) {
   return S * p.V;
 }
 
+// attend with the whole matrix in lanes
+template <class T>
+Matrix<T> stored(const Problem<T>& p, bool causal) {
+  using L = detail::Lane<T>;
+  const Index n = p.Q.rows(), w = detail::lanes<T>, groups = (n + w - 1) / w;
+  Matrix<T> O(n, p.V.cols());
+  const FlashHead<T> h{view_in<T>(p.Q), view_in<T>(p.K), view_in<T>(p.V),
+                       view_out(O), nullptr, masked<T>(causal)};
+  const detail::Plan<T> plan("stored", h);
+  static std::vector<L> S;  // kept from call to call
+  S.resize(std::size_t(groups * n));
+  detail::Group<T> g;
+  g.x.resize(std::size_t(p.Q.cols())), g.o.resize(std::size_t(p.V.cols()));
+
+  // write the scores, then the weights, then the outputs
+  const auto rows = [&](Index k) {
+    return [s = S.data() + k * n](Index j) -> L& { return s[j]; };
+  };
+  const auto each = [&](auto f) {
+    for (Index k = 0; k < groups; ++k)
+      detail::start_group(g, plan, h.Q, k * w), f(k);
+  };
+  each([&](Index k) {
+    detail::product<L>(h.K, detail::lane_of(g.x), rows(k), detail::from_zero);
+    detail::finish_scores(plan, S.data() + k * n, g.q, g.n, 0, n);
+  });
+  std::vector<L> sums(std::size_t(groups), L::Zero());
+  for (Index k = 0; k < groups; ++k)
+
+    // turn one group's scores into weights
+    {
+      const auto s = rows(k);
+      L top = s(0);
+      for (Index j = 1; j < n; ++j) top = top.max(s(j));
+      detail::exp2_lanes(&s(0), n, top);
+      for (Index j = 0; j < n; ++j) sums[std::size_t(k)] += s(j);
+    }
+  each([&](Index k) {
+    detail::product<L>(h.V.transpose(), rows(k), detail::lane_of(g.o),
+                       detail::from_zero);
+    g.l = sums[std::size_t(k)];
+    detail::finish_group(g, h.O, h.logZ);
+  });
+  return O;
+}
+
 // attend in blocks of products
 template <class T>
 Matrix<T> blocked(const Problem<T>& p, bool causal) {
@@ -68,14 +114,18 @@ template <class T>
 void forward(benchmark::State& state, const Size<T>& s) {
   Ours<T> x(s.H, s.n, s.d, s.rule);
   x.forward();
-  if (!s.rule.left && !near(blocked(x.p[0], bool(s.rule.right)), x.p[0].O))
-    return state.SkipWithError("wrong output");
+  for (const auto& p : x.p)
+    if (!outputs_right(p, s.rule, p.O))
+      return state.SkipWithError("wrong output");
   run<T>(state, 4 * double(s.H * s.d) * s.met, [&] { x.forward(); });
 }
 template <class T>
 void backward(benchmark::State& state, const Size<T>& s) {
   Ours<T> x(s.H, s.n, s.d, s.rule);
-  x.forward();
+  x.forward(), x.backward();
+  for (const auto& p : x.p)
+    if (!cotangents_right(p, s.rule))
+      return state.SkipWithError("wrong cotangents");
   run<T>(state, 10 * double(s.H * s.d) * s.met, [&] { x.backward(); });
 }
 template <auto f>
@@ -111,6 +161,10 @@ static void decoding(benchmark::State& state, bool only_read) {
   const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
   const RowVector<float> q = gaussian<float>(1, d, 3);
   const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
+  const Problem<float> one(q, K, V);
+  if (!only_read && !near(decode<float>(q, pages).output(),
+                          row_truth<float>(one, {}, 0).O))
+    return state.SkipWithError("wrong output");
   double seconds = 0;
   for (auto _ : state) {
     const double start = thread_seconds();
@@ -120,6 +174,25 @@ static void decoding(benchmark::State& state, bool only_read) {
   }
   state.counters["ms"] =
       benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
+}
+static void group_decoding(benchmark::State& state, bool at_once) {
+  const Index n = 1 << 19, d = 64;
+  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
+  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
+  const Matrix<float> Q = gaussian<float>(8, d, 3);
+  const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
+  FlashRule<float> rule;
+  rule.share = 8;
+  const auto states = decode<float>(Q, pages, rule);
+  for (Index h = 0; h < 8; ++h)
+    if (!near(states[std::size_t(h)].output(),
+              row_truth<float>({Q.row(h), K, V}, {}, 0).O))
+      return state.SkipWithError("wrong output");
+  run<float>(state, 4.0 * double(8 * n * d), [&] {
+    if (at_once) keep(decode<float>(Q, pages, rule).data());
+    else for (Index h = 0; h < 8; ++h)
+      keep(decode<float>(RowVector<float>(Q.row(h)), pages).o.data());
+  });
 }
 static void keys(benchmark::State& state, bool at_once) {
   const Index n = 1 << 19, d = 64;
@@ -154,8 +227,8 @@ void tiles(benchmark::State& state) {
   };
   run<float>(state, 2.0 * 2 * 128 * 64 * detail::lanes<float> * 100, [&] {
     for (int k = 0; k < 100; ++k) {
-      by(K, lane_of<float>(x), lane_of<float>(s));
-      by(V.transpose(), lane_of<float>(s), lane_of<float>(o));
+      by(K, lane_of(x), lane_of(s));
+      by(V.transpose(), lane_of(s), lane_of(o));
       keep(o.data());
     }
   });
@@ -165,6 +238,17 @@ void tiles(benchmark::State& state) {
 static void linear(benchmark::State& state) {
   const Index n = 16384, d = 64;
   const Problem<float> p(n, d, 1);
+
+  // compare linear attention with its definition
+  const Matrix<float> phi = elu_features(p.Q), psi = elu_features(p.K);
+  const Matrix<float> O = causal_linear_attention(phi, psi, p.V);
+  for (const Index i : some_of(n)) {
+    const Vector<double> w = psi.topRows(i + 1).cast<double>() *
+                             phi.row(i).cast<double>().transpose();
+    const RowVector<double> o =
+        w.transpose() * p.V.topRows(i + 1).cast<double>() / w.sum();
+    if (!near(O.row(i), o)) return state.SkipWithError("wrong output");
+  }
   run<float>(state, 1, [&] {
     benchmark::DoNotOptimize(
         causal_linear_attention(elu_features(p.Q), elu_features(p.K), p.V)
@@ -177,8 +261,8 @@ void transposition(benchmark::State& state) {
   detail::Lanes<float> x(64);
   run<float>(state, 1, [&] {
     for (int k = 0; k < 1000; ++k, keep(x.data()))
-      if (squares) detail::transpose_into(Q, detail::table<float>(x));
-      else detail::table<float>(x) = Q.transpose();
+      if (squares) detail::transpose_into(Q, detail::table(x));
+      else detail::table(x) = Q.transpose();
   });
 }
 
@@ -217,6 +301,7 @@ static const int registered = [] {
       add("backward/" + s, [=](auto& t) { backward<float>(t, eight); });
       add("single/" + s, [=](auto& t) { forward<float>(t, one); });
       add("naive/" + s, [=](auto& t) { user<naive<float>>(t, n, c); });
+      add("stored/" + s, [=](auto& t) { user<stored<float>>(t, n, c); });
       add("blocked/" + s, [=](auto& t) { user<blocked<float>>(t, n, c); });
     }
 
@@ -269,6 +354,10 @@ static const int registered = [] {
                                [](auto& t) { decoding(t, false); });
   benchmark::RegisterBenchmark("flash/read",
                                [](auto& t) { decoding(t, true); });
+  benchmark::RegisterBenchmark("flash/decode/group", [](auto& t) {
+    group_decoding(t, true); });
+  benchmark::RegisterBenchmark("flash/decode/one_by_one", [](auto& t) {
+    group_decoding(t, false); });
   benchmark::RegisterBenchmark("flash/keys/once",
                                [](auto& t) { keys(t, true); });
   benchmark::RegisterBenchmark("flash/keys/in_turn",

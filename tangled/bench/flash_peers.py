@@ -25,10 +25,11 @@ def kernel(x, causal, back=False):
     at = lambda name: x[name].ctypes.data_as(ctypes.c_void_p)
     n = x["Q"].shape[1]
     size = [ctypes.c_ssize_t(k) for k in (H, n, d)]
-    ours.flash_heads(*size, int(causal),
+    failed = ours.flash_heads(*size, int(causal),
                      *map(at, ("Q", "K", "V", "O", "L")),
                      *(map(at, ("dO", "dQ", "dK", "dV")) if back
                        else [None] * 4))
+    assert not failed
     return [x[k] for k in (("dQ", "dK", "dV") if back else ("O",))]
 
 def problem(n):
@@ -94,10 +95,27 @@ for name, make in (("torch", torch_peer), ("jax", jax_peer),
         peers[name] = make
     except ImportError:
         print(f"flash_peers: {name} was not found", file=sys.stderr)
+def check(x, causal, back, found):
+    for h in range(H):
+        for i in (0, n_of(x) // 3, n_of(x) - 1):
+            m = i + 1 if causal else n_of(x)
+            K, V = (x[a][h, :m].astype(float) for a in "KV")
+            s = K @ x["Q"][h, i].astype(float) / d ** 0.5
+            A = np.exp(s - s.max())
+            A /= A.sum()
+            dA = V @ x["dO"][h, i].astype(float)
+            dQ = (A * (dA - A @ dA)) @ K / d ** 0.5
+            off = np.abs(found[0][h, i] - (dQ if back else A @ V)).max()
+            assert off < 2e-4, f"the kernel is off by {off}"
+
+def n_of(x):
+    return x["Q"].shape[1]
+
 def measure(n, causal, back):
     x, ready = problem(n), {}
     kernel(x, causal)
     truth = [a.copy() for a in kernel(x, causal, back)]
+    check(x, causal, back, truth)
     for name, make in peers.items():
         f = make(x, causal, back)
         if f is None:

@@ -3,10 +3,12 @@
 
 // lend the kernel to other languages
 /// Forward if dO is null, else backward; H heads of n x d, contiguous.
-extern "C" void flash_heads(Index H, Index n, Index d, int causal,
+/// 0, or 1 if it threw.
+extern "C" int flash_heads(Index H, Index n, Index d, int causal,
                             const float* Q, const float* K, const float* V,
                             float* O, float* L, const float* dO, float* dQ,
-                            float* dK, float* dV) {
+                            float* dK, float* dV) try {
+  // view the arrays of another language
   std::vector<FlashHead<float>> heads;
   std::vector<FlashCotangent<float>> bars;
   const Eigen::OuterStride<> step(d);
@@ -23,5 +25,8 @@ extern "C" void flash_heads(Index H, Index n, Index d, int causal,
   }
   if (dO) flash_backward<float>(heads, bars);
   else flash_forward<float>(heads);
+  return 0;
+} catch (...) {
+  return 1;  // nothing may leave a function of C by throwing
 }
 extern "C" double flash_peak() { return peak<float>(); }

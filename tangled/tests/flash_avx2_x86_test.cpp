@@ -1,17 +1,29 @@
 // tests/flash_avx2_x86_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O3 -mavx2 -mfma -Wno-uninitialized
+
+// skip what the processor cannot run
 #include "prelude.hpp"
 #include "verify.hpp"
 
-#include "flash_builds.hpp"
+#include "flash_widths.hpp"
+namespace test = boost::unit_test;
+static bool there() {
+  return bool(__builtin_cpu_supports("avx2")) &&
+         bool(__builtin_cpu_supports("fma"));
+}
+static test::assertion_result can_run(test::test_unit_id) {
+  return test::assertion_result(there());
+}
 
 BOOST_AUTO_TEST_SUITE(flash)
-BOOST_AUTO_TEST_CASE(compiled_at_o3_for_avx2) {
-  if (!__builtin_cpu_supports("avx2")) return;
-  attn::check_build(5000);
+BOOST_AUTO_TEST_CASE(avx2_is_there) {
+  BOOST_TEST(attn::detail::width<float> == 8);
+  attn::fact("ran", there() ? "ran" : "was not run");
 }
-BOOST_AUTO_TEST_CASE(exponential_at_o3_for_avx2) {
-  if (!__builtin_cpu_supports("avx2")) return;
+BOOST_AUTO_TEST_CASE(kernel_for_avx2, *test::precondition(can_run)) {
+  attn::check_width(5000);
+}
+BOOST_AUTO_TEST_CASE(exponential_for_avx2, *test::precondition(can_run)) {
   attn::check_exp2_of_build();
 }
 BOOST_AUTO_TEST_SUITE_END()

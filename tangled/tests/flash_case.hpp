@@ -44,10 +44,23 @@ struct Case {
     if (masked) r.keep = &keep, r.keep_q = 3, r.keep_k = 4;
     return r;
   }
-  double away(Index i, Index j) const {
-    const Index n = plain.queries.value_or(Q.rows());
+  Index position(Index i) const {
+    const Index n = plain.queries.value_or(Q.rows()) / plain.share;
     const Index m = plain.keys.value_or(K.rows());
-    return std::abs(double(i + plain.offset.value_or(m - n) - j));
+    return i / plain.share + plain.offset.value_or(m - n);
+  }
+  double away(Index i, Index j) const {
+    return std::abs(double(position(i) - j));
+  }
+
+  // ask what belongs to a head
+  T slope(Index i) const {
+    const auto k = std::size_t(i % plain.share);
+    return plain.slopes.empty() ? plain.slope : plain.slopes[k];
+  }
+  std::optional<T> sink(Index i) const {
+    const auto k = std::size_t(i % plain.share);
+    return plain.sinks.empty() ? plain.sink : plain.sinks[k];
   }
 };
 struct Dice {
@@ -152,8 +165,7 @@ template <class T>
 bool meets(const Case<T>& c, Index i, Index j) {
   const FlashRule<T> r = c.rule();
   const Index n = r.queries.value_or(c.Q.rows());
-  const Index m = r.keys.value_or(c.K.rows());
-  const Index at = i + r.offset.value_or(m - n);
+  const Index m = r.keys.value_or(c.K.rows()), at = c.position(i);
   return i < n && j < m && (!r.left || j >= at - *r.left) &&
          (!r.right || j <= at + *r.right) &&
          (!r.keep || c.keep(i / 3, j / 4)) &&
@@ -161,47 +173,49 @@ bool meets(const Case<T>& c, Index i, Index j) {
 }
 
 /// Everything that attention computes, and what the bounds need.
-struct Truth {
-  Matrix<quad> X, S, A, O, dS, dX, dQ, dK, dV;
-  Vector<quad> L, A_sink, D;
-  quad dsink = 0, scale = 0;
+template <class R>
+struct TruthIn {
+  Matrix<R> X, S, A, O, dS, dX, dQ, dK, dV;
+  Vector<R> L, A_sink, D;
+  R dsink = 0, scale = 0;
 };
-template <class T>
-Truth forward_truth(const Case<T>& c) {
+using Truth = TruthIn<quad>;
+template <class R = quad, class T>
+TruthIn<R> forward_truth(const Case<T>& c) {
+  using std::exp, std::log, std::sqrt;
   const FlashRule<T> r = c.rule();
   const Index n = c.Q.rows(), m = c.K.rows();
-  const auto Q = lift<quad>(c.Q), K = lift<quad>(c.K), V = lift<quad>(c.V);
-  Truth t;
-  t.scale = r.scale ? quad(*r.scale) : quad(1) / sqrt(quad(c.Q.cols()));
+  const Matrix<R> Q = lift<R>(c.Q), K = lift<R>(c.K), V = lift<R>(c.V);
+  TruthIn<R> t;
+  t.scale = r.scale ? R(*r.scale) : R(R(1) / sqrt(R(c.Q.cols())));
   t.X = t.scale * times(Q, K.transpose());
-  t.S = t.X, t.A = Matrix<quad>::Zero(n, m);
-  t.L = t.A_sink = Vector<quad>::Constant(n, quad(-inf));
+  t.S = t.X, t.A = Matrix<R>::Zero(n, m);
+  t.L = t.A_sink = Vector<R>::Constant(n, R(-inf));
   for (Index i = 0; i < n; ++i) {
     const bool used = i < r.queries.value_or(n);
-    quad Z = used && r.sink ? exp(quad(*r.sink)) : quad(0);
+    const auto sink = c.sink(i);
+    R Z = used && sink ? R(exp(R(*sink))) : R(0);
     for (Index j = 0; j < m; ++j)
 
       // finish one score in quad
       {
-        quad& s = t.S(i, j);
+        R& s = t.S(i, j);
         if (r.softcap) {
-          const quad y = exp(2 * s / quad(*r.softcap));
-          s = quad(*r.softcap) * (y - quad(1)) / (y + quad(1));
+          const R y = exp(2 * s / R(*r.softcap));
+          s = R(*r.softcap) * (y - R(1)) / (y + R(1));
         }
-        const Index at = i + r.offset.value_or(r.keys.value_or(m) -
-                                               r.queries.value_or(n));
         if (meets(c, i, j)) {
-          if (r.bias) s += quad(c.bias(i, j));
-          s -= quad(r.slope) * abs(quad(at - j));
+          if (r.bias) s += R(c.bias(i, j));
+          s -= R(c.slope(i)) * R(c.away(i, j));
           Z += t.A(i, j) = exp(s);
         } else {
-          s = quad(-inf);
+          s = R(-inf);
         }
       }
-    if (Z == quad(0)) { t.A_sink(i) = 0; continue; }
+    if (Z == R(0)) { t.A_sink(i) = 0; continue; }
     for (Index j = 0; j < m; ++j) t.A(i, j) /= Z;
     t.L(i) = log(Z);
-    t.A_sink(i) = r.sink ? exp(quad(*r.sink)) / Z : quad(0);
+    t.A_sink(i) = sink ? R(exp(R(*sink)) / Z) : R(0);
   }
   t.O = times(t.A, V);
   return t;
@@ -216,18 +230,20 @@ struct Bounds {
   Vector<double> L, dL;  // logZ and the bound on its error
   Matrix<double> dO_bound;
 
-  Bounds(const Case<T>& c, const Truth& t)
+  template <class R>
+  Bounds(const Case<T>& c, const TruthIn<R>& t)
       : b(double(std::min(c.plain.key_block, c.K.rows()))),
         D(double(c.K.rows() / c.plain.key_block + 2)),
         S(lift<double>(t.S)), A(lift<double>(t.A)), O(lift<double>(t.O)),
         delta(S.rows(), S.cols()), r(delta), L(lift<double>(t.L)), dL(L) {
-    for (Index i = 0; i < S.rows(); ++i) row(c, t, i);
+    for (Index i = 0; i < S.rows(); ++i)
+      row(c, std::abs(to_double(t.scale)), i);
     const Matrix<double> mean = A.cwiseProduct(r).rowwise().sum();
-    const Matrix<double> R = r + mean.replicate(1, S.cols());
-    dO_bound = A.cwiseProduct(R) * lift<double>(c.V).cwiseAbs();
+    const Matrix<double> both = r + mean.replicate(1, S.cols());
+    dO_bound = A.cwiseProduct(both) * lift<double>(c.V).cwiseAbs();
     dO_bound.array() += tiny;
   }
-  void row(const Case<T>& c, const Truth& t, Index i);
+  void row(const Case<T>& c, double scale, Index i);
 };
 /// Sum over a of |Q(i,a) K(j,a)|.
 template <class T>
@@ -238,60 +254,61 @@ double size_of_score(const Case<T>& c, Index i, Index j) {
   return sum;
 }
 template <class T>
-void Bounds<T>::row(const Case<T>& c, const Truth& t, Index i) {
+void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
   const FlashRule<T> rule = c.rule();
-  const double d = double(c.Q.cols()), scale = to_double(t.scale);
-  const double sink = rule.sink ? to_double(*rule.sink) : -inf;
+  const double d = double(c.Q.cols());
+  const auto its = c.sink(i);
+  const double sink = its ? to_double(*its) : -inf;
   double m = sink;
   for (Index j = 0; j < S.cols(); ++j) m = std::max(m, S(i, j));
   dL(i) = u * (3 * std::abs(m) + 3 * std::abs(L(i)) + 3 + b + 6 * (D + 1));
   for (Index j = 0; j < S.cols(); ++j) {
     delta(i, j) = r(i, j) = 0;
     if (S(i, j) == -inf) continue;
-    const double size = std::abs(scale) * size_of_score(c, i, j);
+    const double size = scale * size_of_score(c, i, j);
     delta(i, j) = u * ((d + 5) * size + 3 * std::abs(S(i, j)));
     if (rule.softcap) delta(i, j) += u * 6 * to_double(*rule.softcap);
     if (rule.bias)
       delta(i, j) += 4 * u * std::abs(to_double(c.bias(i, j)));
-    delta(i, j) += 5 * u * to_double(rule.slope) * c.away(i, j);
+    delta(i, j) += 5 * u * std::abs(to_double(c.slope(i))) * c.away(i, j);
     r(i, j) = delta(i, j) + u * (m - S(i, j) + b + 3 + 6 * (D + 1));
     dL(i) += A(i, j) * r(i, j);
   }
-  if (rule.sink) dL(i) += u * (m - sink + std::abs(sink));
+  if (its) dL(i) += u * (m - sink + std::abs(sink));
   if (L(i) == -inf) dL(i) = 0;
 }
 
 // write attention backwards in quad
-template <class T>
-void backward_truth(const Case<T>& c, Truth& t) {
+template <class R, class T>
+void backward_truth(const Case<T>& c, TruthIn<R>& t) {
+  using std::exp;
   const FlashRule<T> r = c.rule();
-  const auto dO = lift<quad>(c.dO), V = lift<quad>(c.V);
-  const auto dL = lift<quad>(c.dL);
-  const Matrix<quad> dA = times(dO, V.transpose());
+  const Matrix<R> dO = lift<R>(c.dO), V = lift<R>(c.V);
+  const Vector<R> dL = lift<R>(c.dL);
+  const Matrix<R> dA = times(dO, V.transpose());
   const Index n = t.S.rows(), m = t.S.cols();
   t.D = dO.cwiseProduct(t.O).rowwise().sum();
-  t.dS = t.dX = Matrix<quad>::Zero(n, m);
+  t.dS = t.dX = Matrix<R>::Zero(n, m);
   for (Index i = 0; i < n; ++i) {
-    if (t.L(i) == quad(-inf)) continue;
+    if (t.L(i) == R(-inf)) continue;
     t.dsink += t.A_sink(i) * (dL(i) - t.D(i));
 
     // fix the gauge in quad
     Index top = 0;
     for (Index j = 1; j < m; ++j)
       if (t.A(i, top) < t.A(i, j)) top = j;
-    const quad g = m > 0 ? dA(i, top) : quad(0);
-    quad mean = -g * t.A_sink(i);
+    const R g = m > 0 ? dA(i, top) : R(0);
+    R mean = -g * t.A_sink(i);
     for (Index j = 0; j < m; ++j) mean += t.A(i, j) * (dA(i, j) - g);
     for (Index j = 0; j < m; ++j) {
       t.dS(i, j) = t.A(i, j) * (dA(i, j) - g - mean + dL(i));
-      const quad y = r.softcap ? exp(2 * t.X(i, j) / quad(*r.softcap))
-                               : quad(1);
-      t.dX(i, j) = t.dS(i, j) * 4 * y / ((y + quad(1)) * (y + quad(1)));
+      const R y = r.softcap ? R(exp(2 * t.X(i, j) / R(*r.softcap))) : R(1);
+      t.dX(i, j) = t.dS(i, j) * 4 * y / ((y + R(1)) * (y + R(1)));
     }
   }
   t.dV = times(t.A.transpose(), dO);
-  t.dQ = t.scale * times(t.dX, lift<quad>(c.K));
-  t.dK = t.scale * times(t.dX.transpose(), lift<quad>(c.Q));
+  t.dQ = t.scale * times(t.dX, lift<R>(c.K));
+  t.dK = t.scale * times(t.dX.transpose(), lift<R>(c.Q));
 }
 
 // evaluate the bounds going back
@@ -299,14 +316,17 @@ template <class T>
 struct BackBounds {
   Matrix<double> dS, dX, dQ, dK, dV;
   double dsink = 0;
-  BackBounds(const Case<T>& c, const Truth& t, const Bounds<T>& f);
+  template <class R>
+  BackBounds(const Case<T>& c, const TruthIn<R>& t, const Bounds<T>& f);
 
  private:
-  void row(const Case<T>& c, const Truth& t, const Bounds<T>& f, Index i,
-           Matrix<double>& rho);
+  template <class R>
+  void row(const Case<T>& c, const TruthIn<R>& t, const Bounds<T>& f,
+           Index i, Matrix<double>& rho);
 };
 template <class T>
-BackBounds<T>::BackBounds(const Case<T>& c, const Truth& t,
+template <class R>
+BackBounds<T>::BackBounds(const Case<T>& c, const TruthIn<R>& t,
                           const Bounds<T>& f)
     : dS(f.S.rows(), f.S.cols()), dX(dS) {
   const double u = f.u, n = double(dS.rows()), m = double(dS.cols());
@@ -326,8 +346,10 @@ BackBounds<T>::BackBounds(const Case<T>& c, const Truth& t,
   for (auto* b : {&dV, &dQ, &dK, &dS}) b->array() += f.tiny;
 }
 template <class T>
-void BackBounds<T>::row(const Case<T>& c, const Truth& t,
+template <class R>
+void BackBounds<T>::row(const Case<T>& c, const TruthIn<R>& t,
                         const Bounds<T>& f, Index i, Matrix<double>& rho) {
+  using std::abs;
   const double u = f.u, e = double(c.V.cols()), L = f.L(i);
   const RowVector<double> dO = lift<double>(c.dO.row(i));
   const RowVector<double> size = dO.cwiseAbs();
@@ -375,21 +397,21 @@ void BackBounds<T>::row(const Case<T>& c, const Truth& t,
 }
 
 // check one case forward
-template <class T>
+template <class R = quad, class T>
 void check_forward(const Case<T>& c) {
-  const Truth t = forward_truth(c);
+  const auto t = forward_truth<R>(c);
   const Bounds<T> bound(c, t);
   const auto y = flash(c.Q, c.K, c.V, c.rule());
   verify(y.O, t.O, bound.dO_bound);
   for (Index i = 0; i < y.logZ.size(); ++i)
-    if (t.L(i) == quad(-inf)) BOOST_TEST(y.logZ(i) == -T(inf));
+    if (t.L(i) == R(-inf)) BOOST_TEST(y.logZ(i) == -T(inf));
     else verify(distance(y.logZ(i), t.L(i)), bound.dL(i));
 }
 
 // check one case backward
-template <class T>
+template <class R = quad, class T>
 FlashGradient<T> check_backward(const Case<T>& c) {
-  Truth t = forward_truth(c);
+  auto t = forward_truth<R>(c);
   backward_truth(c, t);
   const Bounds<T> f(c, t);
   const BackBounds<T> bound(c, t, f);
@@ -401,5 +423,40 @@ FlashGradient<T> check_backward(const Case<T>& c) {
   if (c.biased) verify(g.bias, t.dS, bound.dS);
   verify(distance(g.sink, t.dsink), c.plain.sink ? bound.dsink + f.tiny : 0);
   return g;
+}
+
+// cut a cache into pages
+template <class T>
+std::vector<Page<T>> paged(const Matrix<T>& K, const Matrix<T>& V, Index b) {
+  std::vector<Page<T>> pages;
+  for (Index j = 0; j < K.rows(); j += b) {
+    const Index n = std::min(b, K.rows() - j);
+    pages.push_back({view_in<T>(K.middleRows(j, n)),
+                     view_in<T>(V.middleRows(j, n))});
+  }
+  return pages;
+}
+
+// hold few queries to their bound
+template <class R = quad, class T>
+void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
+  const auto t = forward_truth<R>(c);
+  const Bounds<T> f(c, t);
+  const auto states = decode<T>(c.Q, pages, c.plain);
+  const double P = double(pages.size()) + 1;
+  const Matrix<double> size = f.A * lift<double>(c.V).cwiseAbs();
+  for (Index i = 0; i < c.Q.rows(); ++i) {
+    const auto sink = c.sink(i);
+    double M = sink ? std::abs(double(*sink)) : 0;
+    for (Index j = 0; j < c.K.rows(); ++j)
+      if (f.S(i, j) > -inf) M = std::max(M, std::abs(f.S(i, j)));
+    M += std::log(double(c.K.rows() + 1));
+    const double rho = 3 * f.r.row(i).maxCoeff() + f.u * (8 * M + 4 * P + 2);
+    const auto& x = states[std::size_t(i)];
+    verify(x.output(), t.O.row(i),
+           ((2 * rho + 2 * f.u) * size.row(i).array() + f.tiny).matrix());
+    if (f.L(i) == -inf) BOOST_TEST(x.logZ() == -T(inf));
+    else verify(distance(x.logZ(), t.L(i)), rho + f.u * (8 * M + 2));
+  }
 }
 }  // namespace attn

@@ -141,15 +141,74 @@ BOOST_AUTO_TEST_CASE(decode_any_pages) {
     verify(distance(quad(y.logZ()), t.L(0)), bound.dL(0));
   }
 }
-template <class T>
-std::vector<Page<T>> paged(const Matrix<T>& K, const Matrix<T>& V, Index b) {
-  std::vector<Page<T>> pages;
-  for (Index j = 0; j < K.rows(); j += b) {
-    const Index n = std::min(b, K.rows() - j);
-    pages.push_back({view_in<T>(K.middleRows(j, n)),
-                     view_in<T>(V.middleRows(j, n))});
+BOOST_AUTO_TEST_CASE(few_queries_of_a_group) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Dice roll{seed};
+    const Index share = 1 + roll(5), n = share * (1 + roll(4));
+    const Index m = 1 + roll(200), d = 1 + roll(9), e = roll(7);
+    Case<float> c{gaussian<float>(n, d, seed, "Q"),
+                  gaussian<float>(m, d, seed, "K"),
+                  gaussian<float>(m, e, seed, "V"), {}, {}, {}, {}};
+    std::vector<float> own;
+    for (Index h = 0; h < share; ++h) own.push_back(0.25f * float(roll(9)));
+    c.plain.share = share;
+
+    // draw a rule for few queries
+    FlashRule<float>& r = c.plain;
+    r.key_block = 1 + roll(9), r.groups = 1 + roll(3);
+    if (roll(2)) r.right = roll(4);
+    if (roll(2)) r.left = roll(90);
+    if (roll(3) == 0) r.offset = roll(20) - 10;
+    if (roll(3) == 0) r.softcap = 1.5f;
+    if (roll(3) == 0) r.slopes = own;
+    if (roll(3) == 0) r.sinks = own;
+    if (roll(4) == 0) r.slope = 0.5f, r.slopes = {};
+    verify_few(c, paged(c.K, c.V, 1 + roll(90)));
+    check_forward(c);
   }
-  return pages;
+}
+BOOST_AUTO_TEST_CASE(few_queries_on_a_long_cache) {
+  Case<double> c{gaussian<double>(3, 5, 1, "Q"),
+                 gaussian<double>(8193, 5, 1, "K"),
+                 gaussian<double>(8193, 2, 1, "V"), {}, {}, {}, {}};
+  c.plain.share = 3, c.plain.slope = 0.001;
+  verify_few(c, paged(c.K, c.V, 8193));
+  c.plain.left = 100, c.plain.right = 0;
+  verify_few(c, paged(c.K, c.V, 8193));
+  const auto clean = decode<double>(c.Q, paged(c.K, c.V, 5000), c.plain);
+  c.K.topRows(8000).setConstant(NaN), c.V.topRows(8000).setConstant(NaN);
+  const auto y = decode<double>(c.Q, paged(c.K, c.V, 5000), c.plain);
+  for (std::size_t i = 0; i < 3; ++i)
+    verify(distance(y[i].o, clean[i].o) + distance(y[i].l, clean[i].l), 0);
+}
+BOOST_AUTO_TEST_CASE(few_queries_refused) {
+  const auto K = gaussian<float>(4, 3, 1, "K");
+  const auto Q = gaussian<float>(4, 3, 1, "Q");
+  const auto pages = paged(K, K, 2);
+  const auto refused = [&](auto change, const char* words) {
+    FlashRule<float> rule;
+    change(rule);
+    BOOST_CHECK_EXCEPTION(decode<float>(Q, pages, rule), std::exception,
+                          says(words));
+  };
+  const std::vector<float> two{1, 2}, bad{1, float(inf)};
+  refused([&](auto& r) { r.bias = &K; }, "a rule with bias");
+  refused([](auto& r) { r.keys = 3; }, "a rule with bias");
+  refused([](auto& r) { r.share = 3; }, "4 queries of 3 heads");
+  refused([](auto& r) { r.share = 0; }, "4 queries of 0 heads");
+  refused([&](auto& r) { r.slopes = two; }, "2 slopes or sinks for 1");
+  refused([&](auto& r) { r.sinks = bad, r.share = 2; }, "sink must be");
+  refused([&](auto& r) { r.slopes = bad, r.share = 2; }, "slope and scale");
+}
+BOOST_AUTO_TEST_CASE(few_queries_refuse_bad_pages) {
+  const auto K = gaussian<float>(4, 3, 1, "K");
+  const auto pages = paged(K, K, 2);
+  BOOST_CHECK_EXCEPTION(decode<float>(gaussian<float>(1, 2, 1, "q"), pages,
+                                      FlashRule<float>{}),
+                        std::invalid_argument, says("Q is 1x2, but a page"));
+  const std::vector<Page<float>> none;
+  BOOST_CHECK_EXCEPTION(decode<float>(K, none, FlashRule<float>{}),
+                        std::invalid_argument, says("decode: no pages"));
 }
 BOOST_AUTO_TEST_CASE(decode_pages_in_any_order) {
   const Index n = 500, d = 6, e = 5;
@@ -340,6 +399,109 @@ BOOST_AUTO_TEST_CASE(answer_window) {
     if (j < q - w || j >= q + group) K.row(j).setConstant(NaN);
   const auto z = flash(Q, K, V, rule);
   verify((y.O - z.O).middleRows(q, group).norm(), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_shift) {
+  for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    Dice roll{seed};
+    Case<double> c = plain_case<double>(roll, 10 * seed);
+    c.plain.right = seed % 2 == 0 ? 100 : 0;
+    resize(c, c.Q.rows(), c.Q.rows() + 1);
+    c.K = gaussian<double>(c.K.rows(), c.K.cols(), seed, "K");
+    c.V = gaussian<double>(c.V.rows(), c.V.cols(), seed, "V");
+    const auto g = check_backward(c);
+    auto t = forward_truth(c);
+    backward_truth(c, t);
+    const Bounds<double> f(c, t);
+    const BackBounds<double> b(c, t, f);
+    const Matrix<quad> due =
+        t.scale * times(lift<quad>(c.dL).transpose(), lift<quad>(c.Q));
+    verify(lift<quad>(g.K).colwise().sum(), due, b.dK.colwise().sum());
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_rises) {
+  std::array<int, 5> order{1, 2, 3, 4, 5};
+  int never = 0, all = 0, sum = 0, squares = 0, worst = 0;
+  do {
+    int rises = 0, top = order[0];
+    for (const int m : order)
+      if (m > top) top = m, ++rises;
+    ++all, never += rises == 0, sum += rises, squares += rises * rises;
+    worst = std::max(worst, rises);
+  } while (std::next_permutation(order.begin(), order.end()));
+  verify(std::abs(5 * never - all), 0);
+  verify(std::abs(worst - 4), 0);
+  // times 60: the mean is 1/2 + 1/3 + 1/4 + 1/5 = 77/60
+  verify(std::abs(60 * sum - 77 * all), 0);
+  // times 3600: the variance is 1/4 + 2/9 + 3/16 + 4/25 = 2951/3600
+  verify(std::abs(3600 * (squares * all - sum * sum) - 2951 * all * all), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_shifting) {
+  const auto nearest = [](float x, float shift) {
+    volatile float sum = x + shift;
+    return sum - shift;
+  };
+  refute(std::abs(nearest(-0.5f, 0x1p23f) - std::round(-0.5f)), 0.5);
+  for (int k = -8000; k <= 8000; ++k) {
+    const float x = float(k) / 16;
+    verify(std::abs(nearest(x, 0x1.8p23f) - std::nearbyint(x)), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_half) {
+  const auto Q = gaussian<double>(1, 4, 1, "Q");
+  const auto K = gaussian<double>(9, 4, 1, "K");
+  const auto V = gaussian<double>(9, 3, 1, "V");
+  Case<double> c{Q, K, V, {}, {}, {}, {}};
+  const auto y = flash(Q, K, V);
+  const Bounds<double> before(c, forward_truth(c));
+  c.plain.sink = y.logZ(0);
+  const auto z = flash(Q, K, V, c.plain);
+  const Bounds<double> after(c, forward_truth(c));
+  // the sink is itself off by dL, and so are the halves
+  const double off = before.dL(0);
+  verify(2 * z.O, lift<quad>(y.O),
+         before.dO_bound + 2 * after.dO_bound +
+             off * V.cwiseAbs().colwise().maxCoeff());
+  verify(std::abs(z.logZ(0) - y.logZ(0) - std::log(2)),
+         off + before.dL(0) + after.dL(0));
+}
+std::vector<Page<float>> look_up(const Matrix<float>& K,
+                                 const Matrix<float>& V,
+                                 const std::vector<Index>& blocks,
+                                 Index keys) {
+  std::vector<Page<float>> pages;
+  for (const Index k : blocks) {
+    const Index n = std::min<Index>(16, keys);
+    pages.push_back({view_in<float>(K.middleRows(16 * k, n)),
+                     view_in<float>(V.middleRows(16 * k, n))});
+    keys -= n;
+  }
+  return pages;
+}
+BOOST_AUTO_TEST_CASE(answer_pool) {
+  const auto K = gaussian<float>(160, 8, 1, "K");
+  const auto V = gaussian<float>(160, 5, 1, "V");
+  Case<float> c{gaussian<float>(2, 8, 1, "Q"), Matrix<float>(37, 8),
+                Matrix<float>(37, 5), {}, {}, {}, {}};
+  c.K << K.middleRows(112, 16), K.middleRows(32, 16), K.middleRows(80, 5);
+  c.V << V.middleRows(112, 16), V.middleRows(32, 16), V.middleRows(80, 5);
+  c.plain.right = 0;
+  verify_few(c, look_up(K, V, {7, 2, 5}, 37));
+}
+BOOST_AUTO_TEST_CASE(answer_short_cache) {
+  const auto Q = gaussian<double>(8, 16, 1, "Q");
+  const auto K = gaussian<double>(200, 16, 1, "K");
+  const auto V = gaussian<double>(200, 4, 1, "V");
+  const auto shorten = [](const Matrix<double>& m) {
+    return Matrix<double>(m.cast<Eigen::bfloat16>().cast<double>());
+  };
+  const auto y = flash(Q, K, V), z = flash(Q, shorten(K), shorten(V));
+  const Matrix<double> A = softmax(Matrix<double>(Q * K.transpose() / 4));
+  const Matrix<double> delta =
+      0x1p-9 * (Q.cwiseAbs() * K.cwiseAbs().transpose() / 4);
+  const Vector<double> mean = A.cwiseProduct(delta).rowwise().sum();
+  const Matrix<double> off =
+      A.array() * ((delta.colwise() + mean).array() + 0x1p-9);
+  verify(z.O, lift<quad>(y.O), 1.1 * off * V.cwiseAbs());
 }
 BOOST_AUTO_TEST_CASE(answer_order) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

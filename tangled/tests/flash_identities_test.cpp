@@ -26,10 +26,12 @@ void on_cases(F f) {
 BOOST_AUTO_TEST_CASE(any_number_of_groups) {
   on_cases([](const Case<float>& c) {
     FlashRule<float> rule = c.plain;
-    rule.right = 1;
-    const auto y = flash(c.Q, c.K, c.V, rule);
-    for (rule.groups = 1; rule.groups <= 5; ++rule.groups)
-      verify_same_bits(flash(c.Q, c.K, c.V, rule), y);
+    for (const Index left : {1, 6, 100}) {
+      rule.right = 1, rule.left = left;
+      const auto y = flash(c.Q, c.K, c.V, rule);
+      for (rule.groups = 1; rule.groups <= 5; ++rule.groups)
+        verify_same_bits(flash(c.Q, c.K, c.V, rule), y);
+    }
   });
 }
 BOOST_AUTO_TEST_CASE(wide_window_is_no_window) {

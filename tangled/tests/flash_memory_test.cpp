@@ -127,8 +127,29 @@ BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
 BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
   auto rule = causal<float>();
   rule.softcap = 2.0f, rule.slope = 0.1f, rule.sink = 1.0f;
-  const Held small = held(100, 24, rule), large = held(300, 24, rule);
+  const Held small = held(200, 24, rule), large = held(600, 24, rule);
   verify(double(std::abs(small.both - large.both)), 0);
   verify(double(std::abs(small.calls - large.calls)), 0);
+}
+long held_by_sharing(Index n) {
+  const Matrix<float> X = Matrix<float>::Ones(n, 24);
+  Matrix<float> O = X, d = X, dK(n, 24), dV(n, 24);
+  const Vector<float> L = Vector<float>::Constant(n, 9);
+  Vector<float> logZ = L;
+  const auto x = view_in<float>(X);
+  const FlashHead<float> head{x, x, x, view_out(O), logZ.data(), {}};
+  const FlashCotangent<float> bar{x, nullptr, view_out(d), view_out(dK),
+                                  view_out(dV)};
+  const std::array heads{head, head};
+  const std::array bars{bar, bar};
+  counting = true;
+  const long before = live;
+  most = live;
+  flash_backward<float>(heads, bars, 2);
+  return most - before;
+}
+BOOST_AUTO_TEST_CASE(workspace_of_shared_keys) {
+  const long one = held_by_sharing(200), two = held_by_sharing(400);
+  verify(std::abs(double(two - one) - 4.0 * 200 * 2 * 24), 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -128,6 +128,19 @@ BOOST_AUTO_TEST_CASE(bias_of_minus_infinity_forbids) {
   const auto y = flash(Q, K, V, rule);
   BOOST_TEST(y.O.allFinite());
   verify(y.O.row(1).norm(), 0);
+
+  // poison a key under the bias
+  const Matrix<double> dO = gaussian<double>(4, 2, 4);
+  const auto clean = flash_vjp(Q, K, V, y, dO, rule);
+  for (const double x : {NaN, inf, -inf}) {
+    Matrix<double> bad = K;
+    bad.row(3).setConstant(x);
+    const auto z = flash(Q, bad, V, rule);
+    verify(distance(z.O, y.O), 0);
+    const auto g = flash_vjp(Q, bad, V, z, dO, rule);
+    verify(distance(g.Q, clean.Q) + distance(g.K, clean.K) +
+               distance(g.V, clean.V), 0);
+  }
 }
 BOOST_AUTO_TEST_CASE(skipped_blocks_are_not_visited) {
   const auto Q = gaussian<float>(64, 4, 1);

@@ -1,13 +1,36 @@
 // tests/flash_threads_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
-// flags: -fopenmp
+// flags: -fopenmp -Wno-mismatched-new-delete
 #include "prelude.hpp"
 #include "verify.hpp"
 
 #include <atomic>
+#include <cstdlib>
+#include <new>
 #include <omp.h>
 
 #include "flash_case.hpp"
 using namespace attn;
+
+// let memory run out
+static std::atomic<long> allowed = -1;  // allocations left, or no limit
+static void* granted(std::size_t n, std::size_t align) {
+  long left = allowed;
+  while (left > 0 && !allowed.compare_exchange_weak(left, left - 1)) {}
+  void* p = left == 0 ? nullptr
+                      : std::aligned_alloc(align, (n / align + 1) * align);
+  if (!p) throw std::bad_alloc{};
+  return p;
+}
+void* operator new(std::size_t n) { return granted(n, 16); }
+void* operator new(std::size_t n, std::align_val_t a) {
+  return granted(n, std::size_t(a));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+  std::free(p);
+}
 
 BOOST_AUTO_TEST_SUITE(flash)
 using attn::flash;
@@ -66,6 +89,73 @@ BOOST_AUTO_TEST_CASE(threads_with_all_variants) {
   on_threads([](int) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed)
       check_backward(random_case<float>(seed));
+  });
+}
+
+// check that exceptions come home
+void fail_at_five(Index i, int) {
+  if (i == 5) throw std::domain_error("the fifth");
+}
+template <class F>
+long failures(F f) {
+  for (long k = 0; k < 1000; ++k) {
+    allowed = k;
+    try {
+      f();
+      allowed = -1;
+      return k;
+    } catch (const std::bad_alloc&) {
+      allowed = -1;
+    }
+  }
+  return -1;
+}
+BOOST_AUTO_TEST_CASE(memory_that_runs_out_is_told) {
+  const Index n = 3 * 4 * detail::lanes<float> + 3;
+  const auto Q = gaussian<float>(n, 16, 1, "Q");
+  const auto K = gaussian<float>(n, 4, 1, "K");
+  const FlashHeads<float> many{4, 1, causal<float>()};
+  const auto y = flash(Q, K, K, many);
+  const auto g = flash_vjp(Q, K, K, y, Q, many);
+  const auto pages = paged(K, K, 9);
+  const Matrix<float> few = K.topRows(3);
+  const FlashRule<float> rule;
+  on_threads([&](int threads) {
+    HeadsOutput<float> z;
+    HeadsGradient<float> h;
+    BOOST_TEST(failures([&] { z = flash(Q, K, K, many); }) >= threads);
+    const auto back = [&] { h = flash_vjp(Q, K, K, y, Q, many); };
+    BOOST_TEST(failures(back) >= threads);
+    verify(distance(z.O, y.O) + distance(h.Q, g.Q) + distance(h.K, g.K), 0);
+    BOOST_TEST(failures([&] { decode<float>(few, pages, rule); }) >= threads);
+  });
+}
+BOOST_AUTO_TEST_CASE(exceptions_come_home) {
+  on_threads([](int) {
+    std::atomic<int> begun = 0;
+    const auto one = [] { return 1; };
+    const auto fail = [&](Index i, int) {
+      ++begun;
+      if (i == 40) throw std::domain_error("the fortieth");
+    };
+    BOOST_CHECK_EXCEPTION(detail::in_parallel(1000, one, fail),
+                          std::domain_error, says("the fortieth"));
+    BOOST_CHECK_EXCEPTION(
+        detail::in_turn(1000, one, fail, [](Index, int) {}),
+        std::domain_error, says("the fortieth"));
+    BOOST_CHECK_EXCEPTION(
+        detail::in_turn(9, one, [](Index, int) {}, fail_at_five),
+        std::domain_error, says("the fifth"));
+    BOOST_TEST(begun < 2000);
+  });
+}
+BOOST_AUTO_TEST_CASE(turns_are_in_order) {
+  on_threads([](int) {
+    std::vector<Index> order;
+    detail::in_turn(50, [] { return 1; }, [](Index, int) {},
+                    [&](Index i, int) { order.push_back(i); });
+    for (std::size_t i = 0; i < 50; ++i)
+      verify(std::abs(double(order[i]) - double(i)), 0);
   });
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,10 @@
     __FINITE_MATH_ONLY__ + 0 != 0
 #error "attn/exp2.hpp: -ffast-math breaks the exponential; remove it"
 #endif
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ != 0 && \
+    __FLT_EVAL_METHOD__ != 16
+#error "attn/exp2.hpp: sums must be rounded to their type (-mfpmath=sse)"
+#endif
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -43,6 +47,7 @@ struct Exp2<double> {
 /// stays NaN.  Written so that a loop over it becomes vector code.
 template <class T>
 inline T exp2(T x) {
+  // name the parts of a floating-point number
   using Bits = typename detail::Exp2<T>::Bits;
   constexpr auto& r = detail::Exp2<T>::r;
   constexpr int mantissa = std::numeric_limits<T>::digits - 1;

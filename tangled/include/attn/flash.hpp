@@ -1,12 +1,18 @@
 // include/attn/flash.hpp: tangled from chapters/09-flash.nw; edit that file, not this one.
 #pragma once
+
+// include what the kernels need
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <limits>
+#include <new>
 #include <numbers>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,13 +36,16 @@ struct FlashRule {
   const Matrix<T>* bias = nullptr;   // n_q x n_k
   std::optional<T> sink{};           // finite
   std::optional<Index> offset{};     // default n_k - n_q
-  std::optional<Index> left{}, right{};  // >= 0; absent: unlimited
-  std::optional<Index> queries{}, keys{};  // lengths in use
-  const Matrix<bool>* keep = nullptr;  // pairs, or blocks of pairs
-  Index keep_q = 1, keep_k = 1;        // size of such a block
-  Index key_block = 128, groups = 4;   // of the kernel
-};
 
+  // say which pairs may meet
+  std::optional<Index> left{}, right{};    // >= 0; absent: unlimited
+  std::optional<Index> queries{}, keys{};  // lengths in use
+  const Matrix<bool>* keep = nullptr;      // pairs, or blocks of pairs
+  Index keep_q = 1, keep_k = 1;            // size of such a block
+  Index key_block = 128, groups = 4;   // of the kernel
+  Index share = 1;  // rows at one position: heads that share the keys
+  std::span<const T> slopes{}, sinks{};  // of these heads, or none
+};
 /// Plain causal attention, aligned at the end.
 template <class T>
 FlashRule<T> causal() {
@@ -52,7 +61,6 @@ using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
 /// The same, to write.
 template <class T>
 using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
-
 /// One head of attention: Q n_q x d_k, K n_k x d_k, V n_k x d_v, and where
 /// to put O, n_q x d_v, and logZ, n_q numbers or null.
 template <class T>
@@ -64,26 +72,38 @@ struct FlashHead {
 };
 namespace detail {
 // let a number hold many queries
-/// Numbers of type T in a vector register.
+/// Vector registers that the processor has.
+#if EIGEN_MAX_ALIGN_BYTES >= 64 || defined(__aarch64__)
+inline constexpr int registers = 32;
+#else
+inline constexpr int registers = 16;
+#endif
+/// Numbers of type T in one of them.
 template <class T>
 inline constexpr int width = std::max(16, EIGEN_MAX_ALIGN_BYTES) / sizeof(T);
-
-/// Queries that one Lane holds: four vector registers of them where a
-/// register has 64 bytes, two otherwise.
+/// Queries that one Lane holds.
 template <class T>
-inline constexpr int lanes = width<T> * (EIGEN_MAX_ALIGN_BYTES >= 64 ? 4 : 2);
+inline constexpr int lanes = width<T> * (registers == 32 ? 4 : 2);
 
 /// One number for each of a group of queries.
 template <class T>
 using Lane = Eigen::Array<T, lanes<T>, 1>;
-
-/// s_k = 2^(s_k - top) for k = 0 .. b - 1, lane by lane.
+/// The same for few queries: a single register.
 template <class T>
-[[gnu::noinline]] void exp2_lanes(Lane<T>* s, Index b, const Lane<T>& top) {
-  const Lane<T> m = top;
+using Narrow = Eigen::Array<T, width<T>, 1>;
+/// s_k = 2^(s_k - top) for k = 0 .. b - 1, lane by lane.
+template <class L>
+
+// ask for registers of full width
+#if defined(__AVX512F__) && !defined(__clang__)
+[[gnu::target("prefer-vector-width=512")]]
+#endif
+[[gnu::noinline]] void exp2_lanes(L* s, Index b, const L& top) {
+  const L m = top;
   for (Index k = 0; k < b; ++k) {
-    T* p = s[k].data();
-    for (int i = 0; i < lanes<T>; ++i) p[i] = attn::exp2(p[i] - m[i]);
+    auto* p = s[k].data();
+    for (int i = 0; i < L::SizeAtCompileTime; ++i)
+      p[i] = attn::exp2(p[i] - m[i]);
   }
 }
 
@@ -91,7 +111,7 @@ template <class T>
 /// Rows whose sums are kept in registers.
 inline constexpr int tile_rows = 6;
 
-/// The same for rows r .. r + n - 1, n a constant: sums in registers.
+/// y(r) = join(y(r), sum_k a(r,k) x(k)) for rows r .. r + n - 1.
 template <int n, class L, class A, class X, class Y, class Join>
 inline void product_rows(const A& a, Index r, X x, Y y, Join join) {
   L c[n];
@@ -103,10 +123,10 @@ inline void product_rows(const A& a, Index r, X x, Y y, Join join) {
 #pragma GCC unroll 8
   for (int i = 0; i < n; ++i) y(r + i) = join(y(r + i), c[i]);
 }
-/// y(r) = join(y(r), sum_k a(r,k) x(k)) for all rows r of a, where x and
-/// y yield lanes of type L.
+/// The same for all rows r of a, where x and y yield lanes of type L.
 template <class L, class A, class X, class Y, class Join>
 [[gnu::noinline]] void product(const A& a, X x, Y y, Join join) {
+  // take tiles of six rows and what remains
   Index r = 0;
   for (; r + tile_rows <= a.rows(); r += tile_rows)
     product_rows<tile_rows, L>(a, r, x, y, join);
@@ -114,7 +134,6 @@ template <class L, class A, class X, class Y, class Join>
   if (r + 2 <= a.rows()) product_rows<2, L>(a, r, x, y, join), r += 2;
   if (r < a.rows()) product_rows<1, L>(a, r, x, y, join);
 }
-
 /// What a sum is joined to: nothing, or what is there.
 inline constexpr auto from_zero =
     [](const auto&, const auto& sum) -> const auto& { return sum; };
@@ -140,6 +159,7 @@ template <class L, class A, class X, class Y, class Has, class Join>
 [[gnu::noinline]] void product_of_weighted(const A& a, X x, Y y, Has has,
                                            Join join) {
   for (Index r = 0; r < a.rows(); ++r) {
+    // add what has weight only
     L sum = L::Zero();
     for (Index k = 0; k < a.cols(); ++k)
       for (Index i = 0; i < L::SizeAtCompileTime; ++i)
@@ -156,18 +176,35 @@ template <class T>
 struct Plan {
   const FlashRule<T>& rule;
   Index queries, keys, offset;
-  T scale, factor, cap = 0, sink_bits;
+  T scale, factor, cap = 0;
   Plan(const char* who, const FlashHead<T>& h);
+
+  // place a query among the keys
+  Index position(Index i) const { return i / rule.share + offset; }
+  Index sweep() const { return rule.groups * lanes<T>; }
+
+  // find the window of a query
   // the keys first(i) .. last(i) - 1 lie in the window of query i
   Index first(Index i) const {
-    const Index j = i + offset;
+    const Index j = position(i);
     return rule.left && *rule.left < j ? std::min(j - *rule.left, keys) : 0;
   }
   Index last(Index i) const {
-    const Index j = i + offset;
+    const Index j = position(i);
     if (!rule.right || *rule.right >= keys - j) return keys;
     return std::max<Index>(0, j + *rule.right + 1);
   }
+
+  // find what belongs to one of the heads
+  T slope(Index i) const {
+    return rule.slopes.empty() ? rule.slope
+                               : rule.slopes[std::size_t(i % rule.share)];
+  }
+  std::optional<T> sink(Index i) const {
+    if (rule.sinks.empty()) return rule.sink;
+    return rule.sinks[std::size_t(i % rule.share)];
+  }
+  bool has_slope() const { return !rule.slopes.empty() || rule.slope != 0; }
   bool kept(Index i, Index j) const {
     return !rule.keep || (*rule.keep)(i / rule.keep_q, j / rule.keep_k);
   }
@@ -183,12 +220,19 @@ bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
 template <class T>
 Plan<T>::Plan(const char* who, const FlashHead<T>& h)
     : rule(h.rule), queries(h.Q.rows()), keys(h.K.rows()) {
+  // refuse shapes that do not fit
   require(h.Q.cols() == h.K.cols(), who, ": Q is ", shape(h.Q),
           " but K is ", shape(h.K));
   require(h.K.rows() == h.V.rows(), who, ": K is ", shape(h.K),
           " but V is ", shape(h.V));
   require(h.O.rows() == queries && h.O.cols() == h.V.cols(), who,
           ": O is ", shape(h.O), ", expected ", queries, "x", h.V.cols());
+  require(rule.share >= 1 && queries % rule.share == 0 &&
+              rule.queries.value_or(0) % rule.share == 0, who, ": ", queries,
+          " queries of ", rule.share, " heads");
+  for (const auto list : {rule.slopes, rule.sinks})
+    require(list.empty() || std::ssize(list) == rule.share, who, ": ",
+            list.size(), " slopes or sinks for ", rule.share, " heads");
 
   // refuse rules that mean nothing
   require(rule.scale || h.Q.cols() > 0, who,
@@ -214,17 +258,25 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
           rule.keep->cols() * rule.keep_k >= keys), who, ": keep is ",
           rule.keep ? shape(*rule.keep) : "", " blocks of ", rule.keep_q,
           "x", rule.keep_k, " for ", queries, "x", keys, " pairs");
+
+  // refuse values out of their range
   require_domain(!rule.softcap || (*rule.softcap > 0 &&
                  std::isfinite(*rule.softcap)), who,
                  ": softcap must be positive and finite");
-  require_domain(!rule.sink || std::isfinite(*rule.sink), who,
+  require_domain(std::isfinite(rule.sink.value_or(0)) &&
+                 finite(Eigen::Map<const Vector<T>>(
+                     rule.sinks.data(), std::ssize(rule.sinks))), who,
                  ": sink must be finite");
   require_domain(std::isfinite(rule.slope) &&
-                 std::isfinite(rule.scale.value_or(0)), who,
+                 std::isfinite(rule.scale.value_or(0)) &&
+                 finite(Eigen::Map<const Vector<T>>(
+                     rule.slopes.data(), std::ssize(rule.slopes))), who,
                  ": slope and scale must be finite");
   if (rule.queries) queries = *rule.queries;
   if (rule.keys) keys = *rule.keys;
-  offset = rule.offset.value_or(keys - queries);
+  offset = rule.offset.value_or(keys - queries / rule.share);
+
+  // bring scale and cap to base two
   scale = rule.scale ? *rule.scale
                      : T(1) / std::sqrt(T(std::max<Index>(1, h.Q.cols())));
   factor = scale * std::numbers::log2e_v<T>;
@@ -232,55 +284,64 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
     factor = scale / *rule.softcap;
     cap = *rule.softcap * std::numbers::log2e_v<T>;
   }
-  sink_bits = rule.sink ? *rule.sink * std::numbers::log2e_v<T>
-                        : -std::numeric_limits<T>::infinity();
 }
 
 // finish the scores of a tile
 /// Applies cap, bias and mask to the scores s_0 .. s_{b-1} of keys j ..
 /// j + b - 1 and queries q .. q + n - 1; true if some pair may be
 /// forbidden.  If slope is given, it gets the cap's derivative.
-template <class T>
-bool finish_scores(const Plan<T>& plan, Lane<T>* s, Index q, Index n,
-                   Index j, Index b, Lane<T>* slope) {
+template <class T, class L>
+bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
+                   Index b, std::type_identity_t<L>* slope = nullptr) {
   constexpr T log2e = std::numbers::log2e_v<T>;
-  const FlashRule<T>& rule = plan.rule;
+
+  // cap the scores
   if (plan.cap > 0)
     for (Index k = 0; k < b; ++k) {
-      const Lane<T> t = s[k].tanh();
+      const L t = s[k].tanh();
       if (slope) slope[k] = 1 - t * t;
       s[k] = plan.cap * t;
     }
-  if (rule.slope != 0)
+  if (plan.has_slope())
 
     // subtract distances times slope
     {
-      const Lane<T> lane = Lane<T>::LinSpaced(0, T(lanes<T> - 1));
-      for (Index k = 0; k < b; ++k)
-        s[k] -= (log2e * rule.slope) *
-                (lane + T(q + plan.offset - j - k)).abs();
+      L at = L::Zero(), kappa = L::Zero();
+      for (Index i = 0; i < n; ++i) {
+        at[i] = T(plan.position(q + i) - j);
+        kappa[i] = log2e * plan.slope(q + i);
+      }
+      for (Index k = 0; k < b; ++k) s[k] -= kappa * (at - T(k)).abs();
     }
-  if (rule.bias)
+  if (plan.rule.bias)
+
+    // add the bias or forbid
     for (Index k = 0; k < b; ++k)
-      for (Index i = 0; i < n; ++i)
-        s[k][i] += log2e * (*rule.bias)(q + i, j + k);
-  return forbid(plan, s, q, n, j, b) || rule.bias;
+      for (Index i = 0; i < n; ++i) {
+        const T B = (*plan.rule.bias)(q + i, j + k);
+        s[k][i] = is_forbidden(B) ? B : s[k][i] + log2e * B;
+      }
+  return forbid(plan, s, q, n, j, b) || plan.rule.bias;
 }
 /// Sets scores of forbidden pairs to -infinity; false if there are none.
-template <class T>
-bool forbid(const Plan<T>& plan, Lane<T>* s, Index q, Index n, Index j,
+template <class T, class L>
+bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
             Index b) {
   if (plan.first(q + n - 1) <= j && j + b <= plan.last(q) &&
       !plan.rule.keep)
     return false;
   constexpr T never = -std::numeric_limits<T>::infinity();
-  Lane<T> first = Lane<T>::Zero(), last = Lane<T>::Zero();
+
+  // forbid what is outside the windows
+  L first = L::Zero(), last = L::Zero();
   for (Index i = 0; i < n; ++i) {
     first[i] = T(std::clamp<Index>(plan.first(q + i) - j, 0, b));
     last[i] = T(std::clamp<Index>(plan.last(q + i) - j, 0, b));
   }
   for (Index k = 0; k < b; ++k)
     s[k] = (first <= T(k) && last > T(k)).select(s[k], never);
+
+  // forbid what the mask does not keep
   if (plan.rule.keep)
     for (Index i = 0; i < n; ++i)
       for (Index k = 0; k < b; ++k)
@@ -292,15 +353,17 @@ bool forbid(const Plan<T>& plan, Lane<T>* s, Index q, Index n, Index j,
 /// Calls f(group, j, b) for each tile of queries q0 .. end - 1 in which a
 /// pair may meet, keys j .. j + b - 1: block by block, group by group.
 template <class T, class F>
-void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f) {
+void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f,
+                 Index wide = lanes<T>) {
   const Index block = plan.rule.key_block;
-  for (Index j = plan.first(q0); j < plan.last(end - 1); j += block)
-    for (Index q = q0; q < end; q += lanes<T>) {
-      const Index n = std::min<Index>(lanes<T>, end - q);
+  const Index begin = plan.first(q0) / block * block;
+  for (Index j = begin; j < plan.last(end - 1); j += block)
+    for (Index q = q0; q < end; q += wide) {
+      const Index n = std::min(wide, end - q);
       const Index from = std::max(j, plan.first(q));
       const Index to = std::min(j + block, plan.last(q + n - 1));
       if (from < to && plan.any(q, n, from, to))
-        f((q - q0) / lanes<T>, from, to - from);
+        f((q - q0) / wide, from, to - from);
     }
 }
 }  // namespace detail
@@ -314,18 +377,19 @@ using Lanes = std::vector<Lane<T>>;
 
 /// Queries q .. q + n - 1 on their way through the keys, other lanes idle:
 /// d_k query components x, the state m, l and d_v output components o.
-template <class T>
+template <class T, class L = Lane<T>>
 struct Group {
-  Lanes<T> x, o;
-  Lane<T> m, l;
+  std::vector<L> x, o;
+  L m, l;
   Index q = 0, n = 0;
 };
 /// Lanes as a matrix, a row per component.
-template <class T>
-Eigen::Map<Matrix<T>> table(Lanes<T>& x) {
-  return {x.empty() ? nullptr : x[0].data(), std::ssize(x), lanes<T>};
+template <class L>
+auto table(std::vector<L>& x) {
+  return Eigen::Map<Matrix<typename L::Scalar>>(
+      x.empty() ? nullptr : x[0].data(), std::ssize(x),
+      L::SizeAtCompileTime);
 }
-
 /// y = x^T, by squares of registers.
 template <class X, class Y>
 void transpose_into(const X& x, Y y) {
@@ -335,85 +399,101 @@ void transpose_into(const X& x, Y y) {
     for (Index a = 0; a < x.cols(); a += w) {
       const Index n = std::min<Index>(w, x.rows() - i);
       const Index d = std::min<Index>(w, x.cols() - a);
-      if (n < w || d < w) {
+      if (n < w || d < w)
         y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
-        continue;
-      }
-      Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
-          x.template block<w, w>(i, a);
-      square.transposeInPlace();
-      y.template block<w, w>(a, i) = square;
+      else
+
+        // transpose one square of registers
+        {
+          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
+              x.template block<w, w>(i, a);
+          square.transposeInPlace();
+          y.template block<w, w>(a, i) = square;
+        }
     }
 }
+/// v as a function of the index.
+template <class L>
+auto lane_of(std::vector<L>& v) {
+  return [&v](Index k) -> L& { return v[std::size_t(k)]; };
+}
 /// x = factor times rows q .. q + n - 1 of Q, transposed.
-template <class T>
-void load(Lanes<T>& x, const In<T>& Q, Index q, Index n, T factor) {
-  auto rows = table<T>(x).topRows(Q.cols());
-  if (n < lanes<T>) rows.setZero();
+template <class L, class T>
+void load(std::vector<L>& x, const In<T>& Q, Index q, Index n, T factor) {
+  auto rows = table(x).topRows(Q.cols());
+  if (n < L::SizeAtCompileTime) rows.setZero();
   transpose_into(Q.middleRows(q, n), rows.leftCols(n));
   for (auto& component : x) component *= factor;
 }
 
 // let a block of keys meet a group
 /// Takes keys j .. j + b - 1 into the states of a group; s is for b scores.
-template <class T>
-void attend_tile(Group<T>& g, const Plan<T>& plan, const In<T>& K,
-                 const In<T>& V, Index j, Index b, Lane<T>* s) {
-  const auto S = [s](Index k) -> Lane<T>& { return s[k]; };
-  const auto X = [&g](Index a) -> Lane<T>& { return g.x[std::size_t(a)]; };
-  const auto O = [&g](Index c) -> Lane<T>& { return g.o[std::size_t(c)]; };
-  product<Lane<T>>(K.middleRows(j, b), X, S, from_zero);
-  const bool partial = finish_scores<T>(plan, s, g.q, g.n, j, b, nullptr);
-  Lane<T> m = g.m;
+template <class T, class L>
+void attend_tile(Group<T, L>& g, const Plan<T>& plan, const In<T>& K,
+                 const In<T>& V, Index j, Index b, L* s) {
+  const auto S = [s](Index k) -> L& { return s[k]; };
+  product<L>(K.middleRows(j, b), lane_of(g.x), S, from_zero);
+  const bool partial = finish_scores(plan, s, g.q, g.n, j, b);
+
+  // join the block's state to the group's
+  L m = g.m;
   for (Index k = 0; k < b; ++k) m = m.max(s[k]);
-  const Lane<T> floor = m.max(std::numeric_limits<T>::lowest());
-  Lane<T> factor = g.m, l = Lane<T>::Zero();
-  exp2_lanes<T>(&factor, 1, floor), exp2_lanes<T>(s, b, floor);
+  const L floor = m.max(std::numeric_limits<T>::lowest());
+  L factor = g.m, l = L::Zero();
+  exp2_lanes(&factor, 1, floor), exp2_lanes(s, b, floor);
   for (Index k = 0; k < b; ++k) l += s[k];
   g.l = factor * g.l + l, g.m = m;
   const auto VT = V.middleRows(j, b).transpose();
-  const auto rescale = [&](const Lane<T>& o, const Lane<T>& sum) {
-    return Lane<T>(factor * o + sum);
+
+  // add the weighted values of the block
+  const auto rescale = [&](const L& o, const L& sum) {
+    return L(factor * o + sum);
   };
   if (partial && !finite(V.middleRows(j, b)))
 
     // multiply what has weight only
-    product_of_weighted<Lane<T>>(
-        VT, S, O, [](T, T w) { return w != 0; }, rescale);
+    product_of_weighted<L>(
+        VT, S, lane_of(g.o), [](T, T w) { return w != 0; }, rescale);
   else
-    product<Lane<T>>(VT, S, O, rescale);
+    product<L>(VT, S, lane_of(g.o), rescale);
 }
 
 // finish a group of queries
-/// Makes g the queries from q on, having seen no key but perhaps a sink.
-template <class T>
-void start_group(Group<T>& g, const Plan<T>& plan, const In<T>& Q, Index q) {
-  g.q = q;
-  g.n = std::min<Index>(lanes<T>, plan.queries - q);
-  load<T>(g.x, Q, q, g.n, plan.factor);
-  for (auto& o : g.o) o.setZero();
-  g.m.setConstant(plan.sink_bits);
-  g.l.setConstant(plan.rule.sink ? T(1) : T(0));
-}
-
 /// Writes rows q .. q + n - 1 of O and, unless null, of logZ.
-template <class T>
-void finish_group(Group<T>& g, Out<T> O, T* logZ) {
-  const Lane<T> l = (g.l == 0).select(T(1), g.l);
+template <class T, class L>
+void finish_group(Group<T, L>& g, Out<T> O, T* logZ) {
+  const L l = (g.l == 0).select(T(1), g.l);
   for (auto& o : g.o) o /= l;
-  transpose_into(table<T>(g.o).topRows(O.cols()).leftCols(g.n),
+  transpose_into(table(g.o).topRows(O.cols()).leftCols(g.n),
                  O.middleRows(g.q, g.n));
   if (logZ)
     for (Index i = 0; i < g.n; ++i)
       logZ[g.q + i] = std::numbers::ln2_v<T> * (g.m[i] + std::log2(g.l[i]));
 }
 
+// start a group of queries
+/// Makes g the queries from q on, having seen no key but perhaps a sink.
+template <class T, class L>
+void start_group(Group<T, L>& g, const Plan<T>& plan, const In<T>& Q,
+                 Index q) {
+  g.q = q;
+  g.n = std::min<Index>(L::SizeAtCompileTime, plan.queries - q);
+  load(g.x, Q, q, g.n, plan.factor);
+  for (auto& o : g.o) o.setZero();
+
+  // begin with the sink of each query
+  g.m.setConstant(-std::numeric_limits<T>::infinity()), g.l.setZero();
+  for (Index i = 0; i < g.n; ++i)
+    if (const auto sink = plan.sink(q + i))
+      g.m[i] = *sink * std::numbers::log2e_v<T>, g.l[i] = 1;
+}
+
 // sweep several groups over the keys
 /// What a thread needs forward: n groups and a block of scores.
-template <class T>
+template <class T, class L = Lane<T>>
 struct ForwardWork {
-  std::vector<Group<T>> groups;
-  Lanes<T> s;
+  std::vector<Group<T, L>> groups;
+  std::vector<L> s;
   ForwardWork(Index n, Index block, Index d_k, Index d_v)
       : groups(std::size_t(n)), s(std::size_t(block)) {
     for (auto& g : groups)
@@ -421,38 +501,62 @@ struct ForwardWork {
   }
 };
 /// Attends with the queries of one sweep, from q0 on.
-template <class T>
+template <class T, class L>
 void forward_sweep(const FlashHead<T>& h, const Plan<T>& plan, Index q0,
-                   ForwardWork<T>& work) {
-  const Index queries = plan.rule.groups * lanes<T>;
-  const Index end = std::min(q0 + queries, plan.queries);
+                   ForwardWork<T, L>& work) {
+  constexpr Index wide = L::SizeAtCompileTime;
+  const Index end = std::min(q0 + plan.rule.groups * wide, plan.queries);
   if (q0 >= end) return;
-  const std::span<Group<T>> active(
-      work.groups.data(), std::size_t((end - q0 - 1) / lanes<T> + 1));
+  const std::span<Group<T, L>> active(
+      work.groups.data(), std::size_t((end - q0 - 1) / wide + 1));
   Index q = q0;
-  for (auto& g : active) start_group<T>(g, plan, h.Q, q), q += lanes<T>;
+  for (auto& g : active) start_group(g, plan, h.Q, q), q += wide;
+
+  // meet the tiles of the sweep
   visit_tiles(plan, q0, end, [&](Index k, Index j, Index b) {
-    attend_tile<T>(active[std::size_t(k)], plan, h.K, h.V, j, b,
-                   work.s.data());
-  });
-  for (auto& g : active) finish_group<T>(g, h.O, h.logZ);
+    attend_tile(active[std::size_t(k)], plan, h.K, h.V, j, b, work.s.data());
+  }, wide);
+  for (auto& g : active) finish_group(g, h.O, h.logZ);
 }
 
 // share independent work among threads
+/// The first exception of several threads, to be thrown again by one.
+struct FirstError {
+  std::atomic<bool> failed = false;
+  std::exception_ptr error;
+
+  // run a task unless one has failed
+  template <class F>
+  void guard(F f) noexcept {
+    if (failed) return;
+    try {
+      f();
+    } catch (...) {
+      if (!failed.exchange(true)) error = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (error) std::rethrow_exception(error);
+  }
+};
 /// Calls f(i, work) for i = n-1 .. 0 with a workspace per thread; in
-/// parallel if compiled with OpenMP.
+/// parallel if compiled with OpenMP.  Throws what f or make throws first.
 template <class Make, class F>
 void in_parallel(Index n, Make make, F f) {
+  FirstError first;
 #ifdef _OPENMP
 #pragma omp parallel if (n > 1)
 #endif
   {
-    auto work = make();
+    std::optional<decltype(make())> work;
+    first.guard([&] { work.emplace(make()); });
 #ifdef _OPENMP
 #pragma omp for schedule(dynamic)
 #endif
-    for (Index i = 0; i < n; ++i) f(n - 1 - i, work);
+    for (Index i = 0; i < n; ++i)
+      first.guard([&] { f(n - 1 - i, *work); });
   }
+  first.rethrow();
 }
 }  // namespace detail
 
@@ -462,33 +566,39 @@ void in_parallel(Index n, Make make, F f) {
 /// of the rule, before anything is computed (thm. flash-forward).
 template <class T>
 void flash_forward(std::span<const FlashHead<T>> heads) {
-  Index sweeps = 0, d_k = 0, d_v = 0, groups = 1, block = 1;
+  std::vector<detail::Plan<T>> plans;
+  std::vector<Index> tasks{0};
+  Index d_k = 0, d_v = 0, groups = 1, block = 1;
   for (const auto& h : heads) {
-    const detail::Plan<T> plan("flash", h);
-    const Index queries = detail::lanes<T> * h.rule.groups;
-    sweeps = std::max(sweeps, (h.Q.rows() + queries - 1) / queries);
+    plans.emplace_back("flash", h);
 
-    // find the largest workspace
+    // count sweeps and the largest workspace
+    const detail::Plan<T>& plan = plans.back();
+    tasks.push_back(tasks.back() + (plan.queries + plan.sweep() - 1) /
+                                       plan.sweep());
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
     groups = std::max(groups, h.rule.groups);
-    block = std::max(block, h.rule.key_block);
+    block = std::max(block, std::min(h.rule.key_block, plan.keys));
+  }
+  for (std::size_t k = 0; k < plans.size(); ++k)
 
     // clear the rows of unused queries
-    for (Index i = plan.queries; i < h.Q.rows(); ++i) {
-      Out<T>(h.O).row(i).setZero();
-      if (h.logZ) h.logZ[i] = -std::numeric_limits<T>::infinity();
+    for (Index i = plans[k].queries; i < heads[k].Q.rows(); ++i) {
+      Out<T>(heads[k].O).row(i).setZero();
+      if (heads[k].logZ)
+        heads[k].logZ[i] = -std::numeric_limits<T>::infinity();
     }
-  }
+
+  // share the sweeps of all heads
   const auto make = [&] {
     return detail::ForwardWork<T>(groups, block, d_k, d_v);
   };
-  const Index tasks = std::ssize(heads) * sweeps;
-  detail::in_parallel(tasks, make, [&](Index i, auto& work) {
-    const auto& h = heads[std::size_t(i / sweeps)];
-    const detail::Plan<T> plan("flash", h);
-    const Index queries = detail::lanes<T> * h.rule.groups;
-    detail::forward_sweep<T>(h, plan, i % sweeps * queries, work);
+  detail::in_parallel(tasks.back(), make, [&](Index i, auto& work) {
+    const auto next = std::upper_bound(tasks.begin(), tasks.end(), i);
+    const auto k = std::size_t(next - tasks.begin() - 1);
+    detail::forward_sweep(heads[k], plans[k],
+                          (i - tasks[k]) * plans[k].sweep(), work);
   });
 }
 
@@ -499,7 +609,6 @@ struct FlashOutput {
   Matrix<T> O;
   Vector<T> logZ;
 };
-
 /// A matrix as a view of its rows.
 template <class T>
 In<T> view_in(const Rows<T>& m) {
@@ -518,6 +627,8 @@ auto flash(const Eigen::MatrixBase<DQ>& Q, const Eigen::MatrixBase<DK>& K,
            const Eigen::MatrixBase<DV>& V,
            const FlashRule<typename DQ::Scalar>& rule = {}) {
   using T = typename DQ::Scalar;
+
+  // view one head and attend
   const Rows<T> q(Q), k(K), v(V);
   FlashOutput<T> y{Matrix<T>(q.rows(), v.cols()), Vector<T>(q.rows())};
   const FlashHead<T> head{view_in<T>(q), view_in<T>(k), view_in<T>(v),
@@ -526,7 +637,7 @@ auto flash(const Eigen::MatrixBase<DQ>& Q, const Eigen::MatrixBase<DK>& K,
   return y;
 }
 
-// hold the kernels back and side by side
+// hold the kernels back
 
 // view the cotangents of a head
 /// Cotangents of a FlashHead: dO (n_q x d_v) and dlogZ (n_q, or null) are
@@ -560,28 +671,28 @@ void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
   constexpr T infinite = std::numeric_limits<T>::infinity();
   w.q = q;
   w.n = std::min<Index>(lanes<T>, plan.queries - q);
-  load<T>(w.x, h.Q, q, w.n, plan.factor);
-  load<T>(w.g, c.dO, q, w.n, T(1));
+  load(w.x, h.Q, q, w.n, plan.factor);
+  load(w.g, c.dO, q, w.n, T(1));
+
+  // clear the sums of a group going back
   for (auto& y : w.y) y.setZero();
   w.L.setConstant(infinite);
   w.D.setZero(), w.rest.setZero(), w.total.setZero();
   w.star.fill(-1);
-  for (Index i = 0; i < w.n; ++i) {
-    const T L = h.logZ[q + i], dL = c.dlogZ ? c.dlogZ[q + i] : T(0);
-    if (L == -infinite) continue;
-    w.L[i] = L * std::numbers::log2e_v<T>;
-    w.D[i] = h.O.row(q + i).dot(c.dO.row(q + i)) - dL;
-    w.total[i] = dL;
-    if (!h.rule.sink) continue;
-    const T dsink = -std::exp(*h.rule.sink - L) * w.D[i];
-    w.total[i] -= dsink;
-    if (c.dsink) *c.dsink += dsink;
-  }
-}
-/// v as a function of the index.
-template <class T>
-auto lane_of(Lanes<T>& v) {
-  return [&v](Index k) -> Lane<T>& { return v[std::size_t(k)]; };
+  for (Index i = 0; i < w.n; ++i)
+
+    // start one row going back
+    {
+      const T L = h.logZ[q + i], dL = c.dlogZ ? c.dlogZ[q + i] : T(0);
+      if (L == -infinite) continue;
+      w.L[i] = L * std::numbers::log2e_v<T>;
+      w.D[i] = h.O.row(q + i).dot(c.dO.row(q + i)) - dL;
+      w.total[i] = dL;
+      if (!h.rule.sink) continue;
+      const T dsink = -std::exp(*h.rule.sink - L) * w.D[i];
+      w.total[i] -= dsink;
+      if (c.dsink) *c.dsink += dsink;
+    }
 }
 
 // multiply tiles by rows
@@ -595,10 +706,13 @@ void add_columns(const Tile<T>& a, const X& x, Y& y, Index& c,
                  bool careful) {
   using L = Eigen::Array<T, w, 1>;
   for (; c + w <= x.cols(); c += w) {
+    // see columns as lanes
     const auto from = [&](Index k) {
       return Eigen::Map<const L>(&x.coeffRef(k, c));
     };
     const auto to = [&](Index r) { return Eigen::Map<L>(&y.coeffRef(r, c)); };
+
+    // multiply these columns with care or without
     if (careful)
       product_of_weighted<L>(
           a, from, to, [](T p, T) { return p != 0; }, onwards);
@@ -612,7 +726,7 @@ void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
   const bool careful = partial && !finite(x);
   Index c = 0;
   add_columns<T, lanes<T>>(a, x, y, c, careful);
-  add_columns<T, lanes<T> / 4>(a, x, y, c, careful);
+  add_columns<T, width<T>>(a, x, y, c, careful);
   add_columns<T, 1>(a, x, y, c, careful);
 }
 
@@ -622,6 +736,7 @@ template <class T>
 void set_aside(BackwardWork<T>& w, const Plan<T>& plan, Index j, Index b) {
   for (Index k = 0; k < b; ++k)
     for (Index i = 0; i < w.n; ++i) {
+      // set one key aside
       const auto at = std::size_t(k);
       if (!(w.p[at][i] > T(0.75))) continue;
       w.star[std::size_t(i)] = j + k;
@@ -638,8 +753,8 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
                  Index b) {
   const auto K = h.K.middleRows(j, b), V = h.V.middleRows(j, b);
   product<Lane<T>>(K, lane_of(w.x), lane_of(w.p), from_zero);
-  const bool partial = finish_scores<T>(plan, w.p.data(), w.q, w.n, j, b,
-                                        w.slope.data());
+  const bool partial = finish_scores(plan, w.p.data(), w.q, w.n, j, b,
+                                     w.slope.data());
   product<Lane<T>>(V, lane_of(w.g), lane_of(w.s), from_zero);
 
   // turn scores into weights and cotangents
@@ -652,13 +767,15 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
       p = (p == -std::numeric_limits<T>::infinity()).select(p, p - w.L);
     }
   const Lane<T> L = partial ? Lane<T>(Lane<T>::Zero()) : w.L;
-  exp2_lanes<T>(w.p.data(), b, L);
-  for (Index k = 0; k < b; ++k) {
-    Lane<T>& p = w.p[std::size_t(k)];
-    Lane<T>& s = w.s[std::size_t(k)];
-    s = p * (s - w.D);
-    top = top.max(p);
+  exp2_lanes(w.p.data(), b, L);
+
+  // multiply weights by what they did
+  for (std::size_t k = 0; k < std::size_t(b); ++k) {
+    w.s[k] = w.p[k] * (w.s[k] - w.D);
+    top = top.max(w.p[k]);
   }
+
+  // clear the cotangents of forbidden pairs
   if (partial)
     for (std::size_t k = 0; k < std::size_t(b); ++k) {
       const T* p = w.p[k].data();
@@ -667,6 +784,8 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
     }
   if ((top > T(0.75)).any()) set_aside(w, plan, j, b);
   for (Index k = 0; k < b; ++k) w.rest += w.s[std::size_t(k)];
+
+  // write the cotangents of the bias
   if (c.dbias)
     for (Index k = 0; k < b; ++k)
       for (Index i = 0; i < w.n; ++i)
@@ -674,11 +793,15 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   if (plan.cap > 0)
     for (Index k = 0; k < b; ++k)
       w.s[std::size_t(k)] *= w.slope[std::size_t(k)];
+
+  // add what the keys and values receive
   const Tile<T> P(w.p[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
   const Tile<T> S(w.s[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
   Out<T> dV(c.dV), dK(c.dK);
   add_product<T>(P, c.dO.middleRows(w.q, w.n), dV.middleRows(j, b), partial);
   add_product<T>(S, h.Q.middleRows(w.q, w.n), dK.middleRows(j, b), partial);
+
+  // add what the queries receive
   const auto KT = K.transpose();
   if (partial && !finite(K))
     product_of_weighted<Lane<T>>(
@@ -697,26 +820,31 @@ void settle(BackwardWork<T>& w, const FlashHead<T>& h,
   for (Index i = 0; i < w.n; ++i) {
     const Index q = w.q + i, star = w.star[std::size_t(i)];
     for (Index a = 0; a < dQ.cols(); ++a) dQ(q, a) = w.y[std::size_t(a)][i];
-    if (star >= 0) {
-      const T dS = w.total[i] - w.rest[i], dX = dS * w.star_slope[i];
-      if (c.dbias) (*c.dbias)(q, star) = dS;
-      dQ.row(q) += dX * h.K.row(star);
-      dK.row(star) += dX * h.Q.row(q);
-    }
+    if (star >= 0)
+
+      // give the dominant key what is missing
+      {
+        const T dS = w.total[i] - w.rest[i], dX = dS * w.star_slope[i];
+        if (c.dbias) (*c.dbias)(q, star) = dS;
+        dQ.row(q) += dX * h.K.row(star);
+        dK.row(star) += dX * h.Q.row(q);
+      }
     dQ.row(q) *= plan.scale;
   }
 }
 
 // go back through one head
-/// Goes back through one head; dK still lacks its scale.
+/// Goes back through one head.
 template <class T>
 void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
                    BackwardWork<T>& w) {
   const Plan<T> plan("flash_backward", h);
-  Out<T> dQ(c.dQ);
+  Out<T> dQ(c.dQ), dK(c.dK), dV(c.dV);
   if (c.dsink) *c.dsink = 0;
-  if (c.dbias) c.dbias->setZero(h.Q.rows(), h.K.rows());
+  dK.setZero(), dV.setZero();
   dQ.bottomRows(h.Q.rows() - plan.queries).setZero();
+
+  // take the groups of a head back
   for (Index q = 0; q < plan.queries; q += lanes<T>) {
     start_back(w, h, c, plan, q);
     visit_tiles(plan, q, q + w.n, [&](Index, Index j, Index b) {
@@ -724,17 +852,58 @@ void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
     });
     settle(w, h, c, plan);
   }
+  dK *= plan.scale;
+}
+/// What a thread needs for heads that share keys.
+template <class T>
+struct SharedWork {
+  BackwardWork<T> back;
+  Matrix<T> dK, dV;
+};
+/// Makes a view one of something else.
+template <class V>
+void rebind(V& view, const V& other) {
+  new (&view) V(other);
+}
+
+// share work and join it in turn
+/// Calls f(i, work) for i = 0 .. n - 1 like in_parallel, and after each
+/// then(i, work), one after the other in the order of i.
+template <class Make, class F, class Then>
+void in_turn(Index n, Make make, F f, Then then) {
+  FirstError first;
+#ifdef _OPENMP
+#pragma omp parallel if (n > 1)
+#endif
+  {
+    std::optional<decltype(make())> work;
+    first.guard([&] { work.emplace(make()); });
+#ifdef _OPENMP
+#pragma omp for ordered schedule(dynamic)
+#endif
+    for (Index i = 0; i < n; ++i) {
+      first.guard([&] { f(i, *work); });
+
+      // wait for the turn of a task
+      #ifdef _OPENMP
+      #pragma omp ordered
+      #endif
+      first.guard([&] { then(i, *work); });
+    }
+  }
+  first.rethrow();
 }
 }  // namespace detail
 
 // take several heads back at once
 /// Cotangents of each head's inputs, given the outputs O and logZ of
-/// flash_forward; `shared` successive heads have the same K, V, dK and dV
-/// and one scale.  Throws like flash_forward.
+/// flash_forward; `shared` successive heads have the same K, V, dK and
+/// dV.  Throws like flash_forward.
 template <class T>
 void flash_backward(std::span<const FlashHead<T>> heads,
                     std::span<const FlashCotangent<T>> bars,
                     Index shared = 1) {
+  // refuse heads without their cotangents
   require(heads.size() == bars.size() && shared >= 1 &&
               std::ssize(heads) % shared == 0, "flash_backward: ",
           heads.size(), " heads, ", bars.size(), " cotangents, ", shared,
@@ -747,6 +916,8 @@ void flash_backward(std::span<const FlashHead<T>> heads,
       const auto& h = heads[i];
       const auto& c = bars[i];
       const detail::Plan<T> plan("flash_backward", h);
+
+      // refuse cotangents of other shapes
       const auto fits = [](const char* name, const auto& a, const auto& b) {
         require(a.rows() == b.rows() && a.cols() == b.cols(),
                 "flash_backward: ", name, " is ", shape(a), ", expected ",
@@ -754,22 +925,50 @@ void flash_backward(std::span<const FlashHead<T>> heads,
       };
       fits("dO", c.dO, h.O), fits("dQ", c.dQ, h.Q);
       fits("dK", c.dK, h.K), fits("dV", c.dV, h.V);
+      require(h.rule.share == 1, "flash_backward: ", h.rule.share,
+              " heads in one");
       require(h.logZ || plan.queries == 0,
               "flash_backward: logZ of the forward pass is missing");
       d_k = std::max(d_k, h.K.cols());
       d_v = std::max(d_v, h.V.cols());
-      block = std::max(block, h.rule.key_block);
+      block = std::max(block, std::min(h.rule.key_block, plan.keys));
     }
+
+  // make room for the cotangents of biases
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    if (bars[i].dbias)
+      bars[i].dbias->setZero(heads[i].Q.rows(), heads[i].K.rows());
+
+  // share the heads going back
   const auto make = [&] { return detail::BackwardWork<T>(d_k, d_v, block); };
-  const Index tasks = std::ssize(heads) / shared;
-  detail::in_parallel(tasks, make, [&](Index t, auto& work) {
-    const auto first = std::size_t(t * shared);
-    Out<T> dK(bars[first].dK), dV(bars[first].dV);
-    dK.setZero(), dV.setZero();
-    for (std::size_t i = first; i < first + std::size_t(shared); ++i)
+  if (shared == 1)
+    detail::in_parallel(std::ssize(heads), make, [&](Index k, auto& work) {
+      const auto i = std::size_t(k);
       detail::backward_head(heads[i], bars[i], work);
-    dK *= detail::Plan<T>("flash_backward", heads[first]).scale;
-  });
+    });
+  else
+
+    // add the sums of heads that share
+    detail::in_turn(
+        std::ssize(heads),
+        [&] { return detail::SharedWork<T>{make(), {}, {}}; },
+        [&](Index k, auto& work) {
+          // take a head back with sums of its own
+          FlashCotangent<T> c = bars[std::size_t(k)];
+          work.dK.resize(c.dK.rows(), c.dK.cols());
+          work.dV.resize(c.dV.rows(), c.dV.cols());
+          detail::rebind(c.dK, view_out(work.dK));
+          detail::rebind(c.dV, view_out(work.dV));
+          detail::backward_head(heads[std::size_t(k)], c, work.back);
+        },
+        [&](Index k, auto& work) {
+          // join the sums of one head
+          Out<T> dK(bars[std::size_t(k)].dK), dV(bars[std::size_t(k)].dV);
+          if (k % shared == 0)
+            dK = work.dK, dV = work.dV;
+          else
+            dK += work.dK, dV += work.dV;
+        });
 }
 
 // take one head back
@@ -779,7 +978,6 @@ struct FlashGradient {
   Matrix<T> Q, K, V, bias;
   T sink = 0;
 };
-
 /// Gradient of <dO, O> + <dlogZ, logZ> for y = flash(Q, K, V, rule); dlogZ
 /// may be empty.  Throws like flash (thm. recompute).
 template <class T>
@@ -807,6 +1005,8 @@ FlashGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
   return g;
 }
 
+// hold heads side by side and decoding
+
 // describe heads side by side
 /// H query heads side by side on kv_heads heads of keys: Q is n_q x H d_k,
 /// K n_k x kv_heads d_k, V n_k x kv_heads d_v.  slopes and sinks have one
@@ -817,6 +1017,7 @@ struct FlashHeads {
   FlashRule<T> rule{};
   std::vector<T> slopes{}, sinks{};
 
+  // find the rule of one head
   FlashRule<T> rule_of(Index h) const {
     FlashRule<T> r = rule;
     if (!slopes.empty()) r.slope = slopes[std::size_t(h)];
@@ -841,6 +1042,8 @@ void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
               K.cols() % kv == 0 && V.cols() % kv == 0, "flash: ", H,
           " heads on ", kv, " of keys; Q is ", shape(Q), ", K is ",
           shape(K), ", V is ", shape(V));
+
+  // refuse lists that do not fit the heads
   for (const auto* list : {&many.slopes, &many.sinks})
     require(list->empty() || std::ssize(*list) == H, "flash: ",
             list->size(), " slopes or sinks for ", H, " heads");
@@ -853,7 +1056,6 @@ template <class T>
 struct HeadsOutput {
   Matrix<T> O, logZ;
 };
-
 namespace detail {
 /// The heads of matrices side by side, views all.
 template <class T>
@@ -864,6 +1066,8 @@ std::vector<FlashHead<T>> list_heads(const Matrix<T>& Q, const Matrix<T>& K,
   const Index d_q = Q.cols() / many.heads, d_k = K.cols() / many.kv_heads;
   const Index d_v = V.cols() / many.kv_heads;
   std::vector<FlashHead<T>> list;
+
+  // list the views of all heads
   for (Index h = 0; h < many.heads; ++h)
     list.push_back({head_of<T>(Q, h, d_q), head_of<T>(K, h / share, d_k),
                     head_of<T>(V, h / share, d_v), head_of<T>(y.O, h, d_v),
@@ -899,6 +1103,8 @@ HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
   detail::require_heads(Q, K, V, many);
   require(dO.rows() == y.O.rows() && dO.cols() == y.O.cols(),
           "flash_vjp: dO is ", shape(dO), ", expected ", shape(y.O));
+
+  // make room for the gradients of heads
   HeadsGradient<T> g{Matrix<T>(Q.rows(), Q.cols()),
                      Matrix<T>(K.rows(), K.cols()),
                      Matrix<T>(V.rows(), V.cols()),
@@ -946,11 +1152,13 @@ Online<T> attend_page(const RowVector<T>& x, const Page<T>& page, Index j,
   const Index n = (b + lanes<T> - 1) / lanes<T>;
   Eigen::Map<Vector<T>> scores(s[0].data(), n * lanes<T>);
   score_keys(x, page.K, j, b, scores.data());
+
+  // find the largest score of a piece
   scores.tail(scores.size() - b)
       .setConstant(-std::numeric_limits<T>::infinity());
   const T m = scores.template maxCoeff<Eigen::PropagateNaN>();
   if (is_forbidden(m)) return Online<T>::nothing(page.V.cols());
-  exp2_lanes<T>(s.data(), n, Lane<T>::Constant(m));
+  exp2_lanes(s.data(), n, Lane<T>(Lane<T>::Constant(m)));
   return {m * std::numbers::ln2_v<T>, scores.sum(),
           scores.head(b).transpose() * page.V.middleRows(j, b)};
 }
@@ -968,6 +1176,8 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
   const Index d_v = pages[0].V.cols(), piece = 8192;
   const RowVector<T> x = q * ((scale ? *scale : 1 / std::sqrt(T(q.size()))) *
                               std::numbers::log2e_v<T>);
+
+  // cut the pages into pieces
   std::vector<std::pair<const Page<T>*, Index>> pieces;
   for (const auto& page : pages) {
     // check one page of the cache
@@ -978,6 +1188,8 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
     for (Index j = 0; j < page.K.rows(); j += piece)
       pieces.emplace_back(&page, j);
   }
+
+  // reduce the pieces and merge them
   std::vector<Online<T>> states(pieces.size(), Online<T>::nothing(d_v));
 
   // reduce the pieces in parallel
@@ -992,5 +1204,98 @@ Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
   auto y = Online<T>::nothing(d_v);
   for (const auto& state : states) y = merge(y, state);
   return y;
+}
+namespace detail {
+// cut a cache into pieces
+/// Keys first .. first + n - 1 of a page, `before` keys in all before
+/// them, and the outputs and log-sum-exps of some queries on these.
+template <class T>
+struct CachePiece {
+  const Page<T>* page;
+  Index first, n, before;
+  Matrix<T> O;
+  Vector<T> logZ;
+
+  // view a piece of a cache as a head
+  FlashHead<T> head(const Matrix<T>& Q, const FlashRule<T>& rule) {
+    const auto rows = [this](const In<T>& m) {
+      return In<T>(m.data() + first * m.outerStride(), n, m.cols(),
+                   Eigen::OuterStride<>(m.outerStride()));
+    };
+    return {view_in<T>(Q), rows(page->K), rows(page->V),
+            view_out(O),   logZ.data(),   rule};
+  }
+};
+}  // namespace detail
+
+// attend with few queries
+/// States of a few queries on all pages of a cache, one for each row of Q:
+/// rule.share query heads at each position.  Cap, slopes, sinks and window
+/// are the rule's; the cache is read once.  Throws std::invalid_argument
+/// for shapes and for rules with bias, keep or lengths, and like flash.
+template <class T>
+std::vector<Online<T>> decode(const Matrix<T>& Q,
+                              std::span<const Page<T>> pages,
+                              FlashRule<T> rule) {
+  require(!pages.empty() && !rule.bias && !rule.keep && !rule.queries &&
+              !rule.keys, "decode: no pages, or a rule with bias, keep or "
+          "lengths");
+
+  // cut the pages of few queries
+  const Index piece = 8192, d_v = pages[0].V.cols();
+  std::vector<detail::CachePiece<T>> pieces;
+  Index keys = 0;
+  for (const auto& page : pages) {
+    // check one page for few queries
+    require(page.K.cols() == Q.cols() && page.K.rows() == page.V.rows() &&
+                page.V.cols() == d_v, "decode: Q is ", shape(Q),
+            ", but a page has K ", shape(page.K), " and V ", shape(page.V));
+    for (Index j = 0; j < page.K.rows(); j += piece)
+      pieces.push_back({&page, j, std::min(piece, page.K.rows() - j),
+                        keys + j, Matrix<T>(Q.rows(), d_v),
+                        Vector<T>(Q.rows())});
+    keys += page.K.rows();
+  }
+
+  // attend with few queries to each piece
+  const auto with_sinks = rule;
+  rule.offset = rule.offset.value_or(
+      keys - Q.rows() / std::max<Index>(1, rule.share));
+  rule.sink.reset(), rule.sinks = {};
+  const auto make = [&] {
+    return detail::ForwardWork<T, detail::Narrow<T>>(
+        rule.groups, std::min(rule.key_block, piece), Q.cols(), d_v);
+  };
+
+  // refuse bad rules before the threads start
+  const Matrix<T> no_keys(0, Q.cols()), no_values(0, d_v);
+  Matrix<T> no_output(Q.rows(), d_v);
+  const FlashHead<T> empty{view_in<T>(Q), view_in<T>(no_keys),
+                           view_in<T>(no_values), view_out(no_output),
+                           nullptr, with_sinks};
+  const detail::Plan<T> checked("decode", empty);
+  detail::in_parallel(std::ssize(pieces), make, [&](Index i, auto& work) {
+    // attend with few queries to one piece
+    auto& part = pieces[std::size_t(i)];
+    FlashRule<T> local = rule;
+    *local.offset -= part.before;
+    const auto head = part.head(Q, local);
+    const detail::Plan<T> plan("decode", head);
+    const Index sweep = rule.groups * detail::width<T>;
+    for (Index q = 0; q < Q.rows(); q += sweep)
+      detail::forward_sweep(head, plan, q, work);
+  });
+
+  // merge the pieces of each query
+  std::vector<Online<T>> states(std::size_t(Q.rows()),
+                                Online<T>::nothing(d_v));
+  for (Index i = 0; i < Q.rows(); ++i) {
+    auto& x = states[std::size_t(i)];
+    if (const auto sink = checked.sink(i)) x.m = *sink, x.l = 1;
+    for (const auto& part : pieces)
+      if (!is_forbidden(part.logZ(i)))
+        x = merge(x, Online<T>{part.logZ(i), 1, part.O.row(i)});
+  }
+  return states;
 }
 }  // namespace attn

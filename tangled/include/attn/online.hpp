@@ -16,7 +16,6 @@ S decay(const S& from, const S& to) {
   using std::exp;
   return is_forbidden(from) ? S(0) : S(exp(from - to));
 }
-
 /// State of a set of keys (def. online): largest score m, sum l of
 /// exp(s - m), and o, the sum of exp(s - m) V, d_v numbers.
 template <class S>
@@ -24,6 +23,7 @@ struct Online {
   S m, l;
   RowVector<S> o;
 
+  // begin with no keys
   /// The state of no keys, for values of d_v numbers.
   static Online nothing(Index d_v) {
     return {S(-std::numeric_limits<double>::infinity()), S(0),
@@ -40,7 +40,6 @@ Online<S> one_key(const S& s, const Eigen::MatrixBase<D>& v) {
   if (is_forbidden(s)) return Online<S>::nothing(v.size());
   return {s, S(1), v};
 }
-
 /// Union of two disjoint sets of keys (eq. merge).  Throws
 /// std::invalid_argument if their values differ in length.
 template <class S>
@@ -60,6 +59,8 @@ Online<S> block_state(const RowVector<S>& s, const Matrix<S>& V,
   Online<S> x = Online<S>::nothing(V.cols());
   for (Index j = first; j < first + n; ++j)
     if (x.m < s(j)) x.m = s(j);
+
+  // add up the keys of a block
   for (Index j = first; j < first + n; ++j) {
     if (is_forbidden(s(j))) continue;
     const S p = decay(s(j), x.m);

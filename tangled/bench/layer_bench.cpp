@@ -1,0 +1,60 @@
+// bench/layer_bench.cpp: tangled from chapters/09a-layer-checks.nw; edit that file, not this one.
+#include "attn/layer.hpp"
+#include "attn/random.hpp"
+#include <benchmark/benchmark.h>
+#include <ctime>
+using namespace attn;
+
+// make a layer of twelve heads
+static Layer<float> twelve_heads(bool by_definition) {
+  Layer<float> L{xavier<float>({768, 12}, 1)};
+  L.rules.mask = causal(unlimited, unlimited);
+  L.rules.by_definition = by_definition;
+  L.rotary = Rotary<float>{frequencies<double>(64)};
+  return L;
+}
+static double thread_seconds() {
+  timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+template <class F>
+void measure(benchmark::State& state, F f) {
+  double seconds = 0;
+  for (auto _ : state) {
+    const double start = thread_seconds();
+    benchmark::DoNotOptimize(f());
+    seconds += thread_seconds() - start;
+  }
+  state.counters["ms"] =
+      benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
+}
+
+// time a layer
+static void forward(benchmark::State& state, bool by_definition) {
+  const auto L = twelve_heads(by_definition);
+  const auto X = gaussian<float>(2048, 768, 1, "X");
+  measure(state, [&] { return layer_forward(L, X).Y.sum(); });
+}
+static void gradient(benchmark::State& state, bool by_definition) {
+  const auto L = twelve_heads(by_definition);
+  const auto X = gaussian<float>(2048, 768, 1, "X");
+  const auto dY = gaussian<float>(2048, 768, 1, "dY");
+  const auto t = layer_forward(L, X);
+  measure(state, [&] { return layer_vjp(L, X, t, dY).X.sum(); });
+}
+static void decoding(benchmark::State& state) {
+  const auto L = twelve_heads(false);
+  const auto X = gaussian<float>(2048, 768, 1, "X");
+  auto cache = empty_cache(L);
+  layer_decode(L, X, cache);
+  measure(state, [&] { return layer_decode(L, X.topRows(1), cache).sum(); });
+}
+BENCHMARK_CAPTURE(forward, kernel, false)->Name("layer/kernel/forward/2048");
+BENCHMARK_CAPTURE(gradient, kernel, false)
+    ->Name("layer/kernel/gradient/2048");
+BENCHMARK_CAPTURE(forward, definition, true)
+    ->Name("layer/definition/forward/2048");
+BENCHMARK_CAPTURE(gradient, definition, true)
+    ->Name("layer/definition/gradient/2048");
+BENCHMARK(decoding)->Name("layer/kernel/decode/2048");

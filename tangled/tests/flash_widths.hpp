@@ -1,0 +1,168 @@
+// tests/flash_widths.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
+#pragma once
+#include "flash_case.hpp"
+
+namespace attn {
+// list the boundaries of the kernel
+template <class T>
+Case<T> boundary_case(Index k) {
+  const Index w = detail::lanes<T>, b = k % 3 == 0 ? 128 : 32;
+  const std::array rows{Index(1), w - 1,     w,         w + 1, 2 * w - 1,
+                        2 * w,    2 * w + 1, 4 * w - 1, 4 * w, 4 * w + 1};
+  const std::array<Index, 7> keys{1, b - 1, b, b + 1, 2 * b - 1, 2 * b,
+                                  2 * b + 1};
+  const std::array<Index, 8> widths{1, 15, 16, 17, 64, 80, 128, 256};
+  const auto at = [](const auto& list, Index i) {
+    return list[std::size_t(i) % list.size()];
+  };
+  const Index n = at(rows, k), m = at(keys, 3 * k + k / 7);
+  const Index d = at(widths, k + k / 10), e = at(widths, 3 * k + 5);
+  const auto seed = std::uint64_t(100 * k + 7);
+  Case<T> c{gaussian<T>(n, d, seed), gaussian<T>(m, d, seed + 1),
+            gaussian<T>(m, e, seed + 2), gaussian<T>(n, m, seed + 3),
+            gaussian<T>(n, e, seed + 4), gaussian<T>(n, 1, seed + 5),
+            Matrix<bool>(n / 3 + 1, m / 4 + 1)};
+  c.plain.key_block = b;
+  c.plain.groups = n > 2 * w + 1 ? 4 : 1 + k % 2;
+  return c;
+}
+
+// give a case one of ten rules
+template <class T>
+void give_rule(Case<T>& c, Index k) {
+  Dice roll{std::uint64_t(k) + 1};
+  for (Index i = 0; i < c.keep.size(); ++i) c.keep.data()[i] = roll(3) > 0;
+  for (Index i = 0; i < c.bias.size(); ++i)
+    if (roll(9) == 0) c.bias.data()[i] = -T(inf);
+  FlashRule<T>& r = c.plain;
+  const Index n = c.Q.rows(), m = c.K.rows();
+  switch (k % 10) {
+    case 1: r.right = 0; break;
+    case 2: r.right = 3, r.left = detail::lanes<T>; break;
+    case 3: r.right = 0, r.offset = 2; break;
+    case 4: c.masked = true; break;
+    case 5: c.biased = true; break;
+    case 6: r.slope = T(0.125); break;
+    case 7: r.softcap = T(1.5); break;
+    case 8: r.sink = T(0.5); break;
+    case 9: r.queries = n - n / 3, r.keys = m - m / 4; break;
+  }
+}
+
+// check shapes around every boundary
+template <class T, class R>
+void check_shapes(Index first, Index last) {
+  for (Index k = first; k < last; ++k) {
+    Case<T> c = boundary_case<T>(k);
+    give_rule(c, k + k / 10);
+    check_forward<R>(c);
+    check_backward<R>(c);
+  }
+}
+template <class T, class R>
+void check_variants(std::uint64_t seed) {
+  for (std::uint64_t k = seed; k < seed + 40; ++k) {
+    check_forward<R>(random_case<T>(k));
+    check_backward<R>(random_case<T>(k));
+  }
+}
+
+// check heads that share keys at this width
+template <class T, class R>
+void check_shared() {
+  const Index H = 4, d = 16, e = 17, n = detail::lanes<T> + 1, m = 129;
+  const auto Q = gaussian<T>(n, H * d, 1, "Q");
+  const auto K = gaussian<T>(m, 2 * d, 1, "K");
+  const auto V = gaussian<T>(m, 2 * e, 1, "V");
+  const auto dO = gaussian<T>(n, H * e, 1, "dO");
+  const FlashHeads<T> many{H, 2, causal<T>()};
+  const auto y = flash(Q, K, V, many);
+  const auto g = flash_vjp(Q, K, V, y, dO, many);
+  Matrix<R> dK = Matrix<R>::Zero(m, 2 * d), dV = Matrix<R>::Zero(m, 2 * e);
+  Matrix<double> keys = Matrix<double>::Zero(m, 2 * d);
+  Matrix<double> values = Matrix<double>::Zero(m, 2 * e);
+  for (Index h = 0; h < H; ++h)
+
+    // compare one head that shares keys
+    {
+      const Index k = h / 2 * d, v = h / 2 * e;
+      const Case<T> c{Q.middleCols(h * d, d), K.middleCols(k, d),
+                      V.middleCols(v, e), {}, dO.middleCols(h * e, e),
+                      Vector<T>::Zero(n), {}, many.rule};
+      auto t = forward_truth<R>(c);
+      backward_truth(c, t);
+      const Bounds<T> f(c, t);
+      const BackBounds<T> b(c, t, f);
+      verify(y.O.middleCols(h * e, e), t.O, f.dO_bound);
+      verify(g.Q.middleCols(h * d, d), t.dQ, b.dQ);
+      dK.middleCols(k, d) += t.dK, dV.middleCols(v, e) += t.dV;
+      keys.middleCols(k, d) += b.dK + 2 * f.u * lift<double>(t.dK).cwiseAbs();
+      values.middleCols(v, e) += b.dV + 2 * f.u * lift<double>(t.dV).cwiseAbs();
+    }
+  verify(g.K, dK, keys);
+  verify(g.V, dV, values);
+}
+
+// check decoding at this width
+template <class T, class R>
+void check_few(Index share, Index positions, Index k) {
+  const Index n = share * positions, m = 300, d = 17, e = 15;
+  Case<T> c{gaussian<T>(n, d, 1, "Q"), gaussian<T>(m, d, 1, "K"),
+            gaussian<T>(m, e, 1, "V"), {}, {}, {}, {}};
+  c.plain.share = share, c.plain.key_block = 32;
+  std::vector<T> own(std::size_t(share), T(0.25));
+  own.back() = T(1.5);
+  if (k % 4 == 0) c.plain.right = 0, c.plain.left = 150;
+  if (k % 4 == 1) c.plain.slopes = own, c.plain.right = 1;
+  if (k % 4 == 2) c.plain.sinks = own;
+  if (k % 4 == 3) c.plain.softcap = T(2), c.plain.slope = T(0.1);
+  verify_few<R>(c, paged(c.K, c.V, 97));
+}
+template <class T, class R>
+void check_decoding() {
+  const Index w = detail::width<T>;
+  Index k = 0;
+  for (const Index share : {Index(1), w - 1, w, w + 1})
+    for (const Index positions : {1, 2})
+      for (int rule = 0; rule < 4; ++rule)
+        check_few<T, R>(share, positions, k++);
+}
+
+// measure the exponential of a build
+template <class T>
+double units_of(T x) {
+  const long double truth = std::exp2((long double)x);
+  int e = 0;
+  std::frexp(truth, &e);
+  return double(std::abs(attn::exp2(x) - truth) *
+                std::ldexp(1.0L, std::numeric_limits<T>::digits - e));
+}
+inline void check_exp2_of_build() {
+  double single = 0, twice = 0;
+  const auto last = std::bit_cast<std::uint32_t>(1.0f);
+  for (auto bits = std::bit_cast<std::uint32_t>(0x1p-25f); bits < last;
+       bits += 101) {
+    const float x = -std::bit_cast<float>(bits);
+    single = std::max(single, units_of(x));
+    twice = std::max(twice, units_of(double(x) * (1 - 0x1p-30)));
+  }
+  fact("float", single);
+  fact("double", twice);
+  verify(single, 1.3);
+  verify(twice, 1.3);
+}
+
+// check the kernel at this width
+inline void check_width(std::uint64_t seed) {
+  fact("bytes", detail::width<float> * 4);
+  fact("lanes", detail::lanes<float>);
+  check_shapes<float, double>(0, 80);
+  check_shapes<double, quad>(0, 10);
+  check_variants<float, double>(seed);
+  check_variants<double, quad>(seed);
+  check_shared<float, double>();
+  check_shared<double, quad>();
+  check_decoding<float, double>();
+  check_decoding<double, quad>();
+}
+}  // namespace attn

@@ -1,0 +1,555 @@
+// tests/layer_roads_test.cpp: tangled from chapters/09a-layer-checks.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "flash_case.hpp"
+#include "layer_case.hpp"
+using namespace layers;
+
+BOOST_AUTO_TEST_SUITE(layer)
+
+// ask for the road of a call
+template <class S>
+struct Roads {
+  Matrix<S> Q{6, 8}, K{9, 4}, V{9, 4}, O{6, 8};
+  template <class F>
+  Route of(F change, Index queries = 6,
+           std::optional<Positions> at = {}) const {
+    HeadParts<S> p;
+    HeadRules r;
+    r.mask = causal(unlimited, unlimited);
+    change(p, r);
+    const auto in = [](const Matrix<S>& m, Index n) {
+      return In<S>(m.data(), n, m.cols(), Eigen::OuterStride<>(m.cols()));
+    };
+    return route<S>(p, r, {in(Q, queries), in(K, 9), in(V, 9),
+                           Out<S>(const_cast<S*>(O.data()), queries, 8,
+                                  Eigen::OuterStride<>(8)),
+                           nullptr, 9 - queries, 0, at});
+  }
+};
+
+// check the table of roads
+BOOST_AUTO_TEST_CASE(table_of_roads) {
+  const auto far = causal(unlimited, unlimited);
+  const auto band = window(unlimited, unlimited, 3, 0);
+  const auto odd = where(9, 9, [](Index i, Index j) {
+    return (i + j) % 2 == 0;
+  });
+  const Roads<double> d;
+  BOOST_TEST((d.of([](auto&, auto&) {}) == Route::tiles));
+  BOOST_TEST((Roads<float>().of([](auto&, auto&) {}) == Route::tiles));
+  BOOST_TEST((Roads<quad>().of([](auto&, auto&) {}) == Route::definition));
+
+  // check the rows about modifiers
+  BOOST_TEST((d.of([](auto& p, auto& r) {
+    p.scale.setOnes(4), p.sink.setOnes(4);
+    p.gain_q.setOnes(2), p.gain_k.setOnes(2);
+    r.softcap = 2;
+  }) == Route::tiles));
+  BOOST_TEST((d.of([](auto&, auto& r) { r.slopes = {1, 1, 1, 1}; }) ==
+              Route::tiles));
+  BOOST_TEST((d.of([](auto&, auto& r) { r.dropout.p = 0.5; }) ==
+              Route::definition));
+  BOOST_TEST((d.of([](auto&, auto& r) { r.empty = Empty::refuse; }) ==
+              Route::definition));
+  BOOST_TEST((d.of([](auto&, auto& r) { r.by_definition = true; }) ==
+              Route::definition));
+
+  // check the rows about masks
+  BOOST_TEST((d.of([&](auto&, auto& r) { r.mask = band; }) == Route::tiles));
+  BOOST_TEST((d.of([&](auto&, auto& r) {
+    r.mask = causal(9, 9) & padding(9, 9, 8, 7);
+  }) == Route::tiles));
+  BOOST_TEST((d.of([&](auto&, auto& r) { r.mask = odd; }) == Route::pairs));
+  BOOST_TEST((d.of([&](auto&, auto& r) {
+    r.mask = causal(unlimited, unlimited, -1), r.slopes = {1, 1, 1, 1};
+  }) == Route::tiles));
+  BOOST_TEST((d.of([&](auto&, auto& r) {
+    r.mask = where(9, 9, [](Index i, Index j) { return j < i; });
+    r.slopes = {1, 1, 1, 1};
+  }) == Route::pairs));
+
+  // check the rows about pairs and one query
+  BOOST_TEST((d.of([](auto& p, auto&) {
+    p.bias.push_back(Matrix<double>::Zero(9, 9));
+  }) == Route::pairs));
+  BOOST_TEST((d.of([](auto& p, auto& r) {
+    p.table = Matrix<double>::Zero(4, r.buckets.size());
+  }) == Route::pairs));
+  const Positions gap{Places(6, 3),
+                      Places(std::vector<Index>{0, 1, 2, 3, 4, 5, 6, 7, 9})};
+  BOOST_TEST((d.of([](auto&, auto& r) { r.slopes = {1, 1, 1, 1}; }, 6, gap) ==
+              Route::pairs));
+  BOOST_TEST((d.of([](auto&, auto&) {}, 6, gap) == Route::tiles));
+  BOOST_TEST((d.of([](auto&, auto&) {}, 1) == Route::pages));
+  BOOST_TEST((d.of([&](auto&, auto& r) { r.mask = odd; }, 1) ==
+              Route::pairs));
+  BOOST_TEST((d.of([&](auto&, auto& r) { r.mask = far; }, 1) ==
+              Route::pages));
+}
+
+// check the hulls of masks
+BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
+  using detail::Hull;
+  for (const auto& [n, m] : std::vector<std::pair<Index, Index>>{
+           {1, 1}, {5, 9}, {9, 5}, {8, 8}, {1, 13}, {13, 1}, {0, 3}})
+    for (const Mask& mask :
+         {causal(n, m), causal(n, m, 0), window(n, m, 2, 0),
+          window(n, m, 1, 3, 0), everything(n, m), !everything(n, m),
+          padding(n, m, n / 2, m / 2), causal(n, m) & padding(n, m, n, m / 2),
+          strided(n, m, 2), where(n, m, [](Index i, Index j) {
+            return j < i;
+          }), random_tiles(n, m, 2, 1, 5)}) {
+      const Hull hull = detail::hull_of(mask);
+
+      // search for the hull of a mask
+      Hull all;
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j)
+          if (mask.allows(i, j)) {
+            all.queries = std::max(all.queries, i + 1);
+            all.keys = std::max(all.keys, j + 1);
+            all.low = std::min(all.low, j - i);
+            all.high = std::max(all.high, j - i);
+          }
+      if (all.queries == 0) all.low = all.high = 0;
+      BOOST_TEST((hull.queries == all.queries && hull.keys == all.keys &&
+                  hull.low == all.low && hull.high == all.high));
+      bool filled = true;
+      for (Index i = 0; i < all.queries; ++i)
+        for (Index j = 0; j < all.keys; ++j)
+          if (all.low <= j - i && j - i <= all.high)
+            filled = filled && mask.allows(i, j);
+      BOOST_TEST(detail::fills(hull, mask, mask.whole()) == filled);
+    }
+
+  // count the questions to a mask
+  Index asked = 0;
+  const auto counting = [&](const Mask& m) {
+    return Mask(m.at(), true, [&asked, m](Index i, Index j) {
+      return ++asked, m.allows(i, j);
+    }, [&asked, m](const Block& b) { return ++asked, m.covers(b); });
+  };
+  const auto questions = [&](const Mask& m) {
+    asked = 0;
+    const Mask x = counting(m);
+    const Hull hull = detail::hull_of(x);
+    BOOST_TEST(detail::fills(hull, x, x.whole()));
+    return double(asked);
+  };
+  for (const Index n : {16, 64, 250, 1000, 2048}) {
+    verify(questions(causal(n, n)), 64 * double(n));
+    verify(questions(window(n, n, n / 7, n / 5)), 64 * double(n));
+  }
+  fact("asked", questions(causal(2048, 2048)));
+  asked = 0;
+  const Mask unsure = counting(where(64, 64, [](Index i, Index j) {
+    return i != j;
+  }));
+  detail::fills(detail::hull_of(unsure), unsure, unsure.whole());
+  verify(double(asked), 64 * 64 * 14.0 / 3);
+}
+
+// check heads going back once
+inline void check_heads_back(const Layer<double>& L, Index n,
+                             std::uint64_t seed) {
+  const Index H = 4, G = 2, d = 6, e = 3;
+  const double u = unit_roundoff<double>();
+  const auto t = layer_forward(L, gaussian<double>(n, 5, seed, "X"));
+  const auto dO = gaussian<double>(n, H * e, seed, "dO");
+  const auto spans = detail::spans_of("check", {}, n, n);
+  LayerTrace<double> bar;
+  bar.Q.resizeLike(t.Q), bar.K.resizeLike(t.K), bar.V.resizeLike(t.V);
+  auto sum = zeros_like(L.parts);
+  const auto views = detail::views_of(L, t, spans);
+  const auto bars = detail::cotangents_of(dO, bar, spans);
+  heads_vjp<double>({H, G}, L.parts, L.rules, views, bars, sum);
+  Matrix<double> dK = Matrix<double>::Zero(n, G * d), eK = dK;
+  Matrix<double> dV = Matrix<double>::Zero(n, G * e), eV = dV;
+  for (Index h = 0; h < H; ++h)
+
+    // judge one head going back
+    {
+      const Index g = h / (H / G);
+      Case<double> c{t.Q.middleCols(h * d, d), t.K.middleCols(g * d, d),
+                     t.V.middleCols(g * e, e), Matrix<double>::Zero(n, n),
+                     dO.middleCols(h * e, e), Vector<double>::Zero(n),
+                     Matrix<bool>()};
+
+      // write one head as a case of flash attention
+      const detail::CallPlan plan = detail::plan_call(L.parts, L.rules, views[0]);
+      c.biased = true;
+      c.plain.scale = *detail::entry(L.parts.scale, h);
+      c.plain.softcap = L.rules.softcap;
+      c.plain.sink = detail::entry(L.parts.sink, h);
+      c.plain.offset = 0;
+      if (plan.sloped) c.plain.slope = L.rules.slopes[std::size_t(h)];
+      c.bias = detail::bias_of_head(plan, L.parts, L.rules, views[0], h);
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j)
+          if (!L.rules.mask.allows(i, j)) c.bias(i, j) = -inf;
+      Truth truth = forward_truth(c);
+      backward_truth(c, truth);
+      const Bounds<double> f(c, truth);
+      const BackBounds<double> bound(c, truth, f);
+      verify(bar.Q.middleCols(h * d, d), truth.dQ,
+             bound.dQ + 2 * u * lift<double>(truth.dQ).cwiseAbs());
+      dK.middleCols(g * d, d) += lift<double>(truth.dK);
+      eK.middleCols(g * d, d) += bound.dK;
+      dV.middleCols(g * e, e) += lift<double>(truth.dV);
+      eV.middleCols(g * e, e) += bound.dV;
+
+      // judge the numbers of one head
+      if (L.parts.sink.size() > 0)
+        verify(distance(sum.sink(h), truth.dsink), bound.dsink + f.tiny);
+      if (L.parts.scale.size() == H) {
+        const auto P = times(lift<quad>(c.Q), lift<quad>(c.K).transpose());
+        const quad ds = truth.dX.cwiseProduct(P).sum();
+        const double s = std::abs(L.parts.scale(h));
+        const Matrix<double> e1 = bound.dQ / s + 3 * u *
+            lift<double>(truth.dQ).cwiseAbs() / s;
+        const Matrix<double> Q = c.Q.cwiseAbs();
+        verify(distance(sum.scale(h), ds),
+               1.01 * Q.cwiseProduct(e1).sum() +
+                   double(n * d) * u * Q.cwiseProduct(
+                       lift<double>(truth.dQ).cwiseAbs()).sum() / s);
+      }
+      if (L.parts.table.size() > 0)
+
+        // judge the table of one head
+        for (Index b = 0; b < 8; ++b) {
+          quad sum_b = 0;
+          double error = 0;
+          for (Index i = 0; i < n; ++i)
+            for (Index j = 0; j < n; ++j)
+              if (L.rules.buckets(j - i) == b) {
+                sum_b += truth.dS(i, j);
+                error += bound.dS(i, j) +
+                         double(n * n) * u * std::abs(to_double(truth.dS(i, j)));
+              }
+          verify(distance(sum.table(h, b), sum_b), error + f.tiny);
+        }
+    }
+  verify(bar.K, dK, eK + 2 * u * dK.cwiseAbs());
+  verify(bar.V, dV, eV + 2 * u * dV.cwiseAbs());
+}
+
+// check heads going back
+BOOST_AUTO_TEST_CASE(heads_backward) {
+  int bits = 0;
+  for (const Index n : {1, 7, 16, 33, 130})
+    for (int kind = 0; kind < 5; ++kind) {
+      bits = (bits + 73) % (last_bits + 1);
+      const auto seed = std::uint64_t(n * 10 + kind);
+      check_heads_back(
+          draw_layer<double>(bits, mask_of_kind(kind, n), n, seed), n, seed);
+    }
+}
+
+// check the way back through the rows
+BOOST_AUTO_TEST_CASE(pulls_back) {
+  const double u = 1.01 * unit_roundoff<double>();
+  for (const Index n : {1, 6, 40}) {
+    const auto L = draw_layer<double>(turned, causal(n, n), n, 4);
+    const auto X = gaussian<double>(n, 5, 4, "X");
+    const auto dY = gaussian<double>(n, 5, 4, "dY");
+    const auto t = layer_forward(L, X);
+    const auto spans = detail::spans_of("check", {}, n, n);
+    LayerTrace<double> bar;
+    bar.Q = gaussian<double>(n, 24, 4, "q");
+    bar.K = gaussian<double>(n, 12, 4, "k");
+    bar.V = gaussian<double>(n, 6, 4, "v");
+    const Matrix<double> size = Matrix<double>::Constant(
+        n, 24, 2 * bar.Q.cwiseAbs().maxCoeff());
+
+    // pull back in double and in quad
+    const auto Lq = lifted_layer<quad>(L);
+    LayerTrace<quad> barq, tq;
+    barq.Q = lift<quad>(bar.Q), barq.K = lift<quad>(bar.K);
+    barq.V = lift<quad>(bar.V);
+    LayerGradient<double> g{L.weights, zeros_like(L.parts), {}, {}};
+    LayerGradient<quad> truth{Lq.weights, zeros_like(Lq.parts), {}, {}};
+    const Matrix<quad> Xq = lift<quad>(X);
+    detail::pull_back<double>(L, X, X, t, spans, bar, g);
+    detail::pull_back<quad>(Lq, Xq, Xq, tq, spans, barq, truth);
+
+    // judge what was pulled back
+    const double turn = u * double(n + 7 + std::max<Index>(n, 24));
+    verify(g.weights.W_Q, truth.weights.W_Q,
+           turn * X.cwiseAbs().transpose() * size);
+    verify(g.X, truth.X, turn * size * L.weights.W_Q.cwiseAbs().transpose());
+    const auto out = layer_vjp(L, X, t, dY);
+    verify(out.weights.W_O,
+           times(lift<quad>(t.O).transpose(), lift<quad>(dY)),
+           product_bound(Matrix<double>(t.O.transpose()), dY));
+  }
+}
+
+// check a batch against its sequences
+BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
+  const std::vector<Index> lengths{5, 1, 0, 9};
+  auto L = draw_layer<double>(turned | sloped | sinks | gains, causal(
+      unlimited, unlimited), 9, 6);
+  const auto X = gaussian<double>(15, 5, 6, "X");
+  const auto dY = gaussian<double>(15, 5, 6, "dY");
+  const Sequences s{lengths};
+  const auto t = layer_forward(L, X, s);
+  const auto g = layer_vjp(L, X, t, dY, s);
+  Matrix<double> W = Matrix<double>::Zero(5, 24);
+  Index first = 0;
+  for (const Index n : lengths) {
+    const Matrix<double> x = X.middleRows(first, n);
+    const auto truth = literal_layer(L, x, x);
+    verify(t.Y.middleRows(first, n), truth.Y, truth.Y_error);
+    const auto one = layer_forward(L, x);
+    W += layer_vjp(L, x, one, dY.middleRows(first, n)).weights.W_Q;
+    first += n;
+  }
+  // an estimate: products of other lengths round differently
+  verify(distance(W, g.weights.W_Q),
+         1e4 * unit_roundoff<double>() * W.cwiseAbs().maxCoeff());
+}
+BOOST_AUTO_TEST_CASE(packing_is_a_mask) {
+  const std::vector<Index> lengths{3, 4, 2};
+  std::vector<Index> labels, ids;
+  for (std::size_t b = 0; b < 3; ++b)
+    for (Index i = 0; i < lengths[b]; ++i)
+      labels.push_back(Index(b)), ids.push_back(i);
+  for (const int bits : {turned | sloped, turned | tables | sinks, 0 + gains}) {
+    auto L = draw_layer<double>(bits, causal(9, 9) & segments(labels, labels),
+                                9, 6);
+    const auto X = gaussian<double>(9, 5, 6, "X");
+    const Places at(ids);
+    const auto Y = layer_forward(L, X, Sequences{{9}, {9}, {{at, at}}}).Y;
+    L.rules.mask = causal(unlimited, unlimited);
+    Index first = 0;
+    for (const Index n : lengths) {
+      const Matrix<double> x = X.middleRows(first, n);
+      const auto truth = literal_layer(L, x, x);
+      verify(Y.middleRows(first, n), truth.Y, truth.Y_error);
+      first += n;
+    }
+  }
+}
+
+// check what a layer refuses
+BOOST_AUTO_TEST_CASE(refuses_by_name) {
+  const auto X = gaussian<double>(4, 5, 1, "X");
+  const auto refused = [&](auto change, const char* words) {
+    auto L = draw_layer<double>(0, causal(unlimited, unlimited), 4, 1);
+    Sequences s;
+    change(L, s);
+    BOOST_CHECK_EXCEPTION(layer_forward(L, X, s), std::exception,
+                          says(words));
+  };
+  refused([](auto& L, auto&) { L.parts.sink.setOnes(3); },
+          "sink has 3 entries, expected 4");
+  refused([](auto& L, auto&) { L.parts.gain_q.setOnes(5); },
+          "a gain has 5 entries, expected 6");
+  refused([](auto& L, auto&) { L.rules.slopes = {1}; }, "slopes has 1");
+  refused([](auto& L, auto&) { L.parts.table.setOnes(4, 3); },
+          "table is 4x3");
+
+  // refuse what does not cover the rows
+  refused([](auto& L, auto&) { L.rules.mask = causal(3, 3); },
+          "mask is 3x3");
+  refused([](auto& L, auto&) {
+    L.parts.bias.push_back(Matrix<double>::Zero(3, 9));
+  }, "bias is 3x9, but the places go to 4x4");
+  refused([](auto& L, auto&) {
+    L.rotary = Rotary<double>{frequencies<double>(4)};
+  }, "rotary turns 2 planes");
+  refused([](auto&, auto& s) { s.queries = {3, 2}; },
+          "lengths add up to 5");
+  refused([](auto& L, auto&) { L.rules.softcap = -1; }, "softcap");
+}
+BOOST_AUTO_TEST_CASE(takes_any_storage) {
+  const auto L = draw_layer<double>(turned, causal(7, 7), 7, 1);
+  const Matrix<double> X = gaussian<double>(7, 5, 1, "X");
+  const Eigen::MatrixXd by_columns = X / 2;
+  const auto t = layer_forward(L, X), s = layer_forward(L, by_columns +
+                                                               by_columns);
+  BOOST_TEST((t.Y == s.Y));
+  const Eigen::MatrixXd dY = t.Y;
+  BOOST_TEST((layer_vjp(L, X, t, dY).X == layer_vjp(L, X, t, t.Y).X));
+}
+
+// check decoding in any pieces
+BOOST_AUTO_TEST_CASE(decodes_in_any_pieces) {
+  const Index n = 23;
+  int bits = 0;
+  for (const int kind : {0, 1, 3})
+    for (const Index piece : {1, 2, 7, 23})
+      for (int k = 0; k < 3; ++k) {
+        bits = (bits + 73) % (last_bits + 1);
+        const auto seed = std::uint64_t(bits);
+        const auto L =
+            draw_layer<double>(bits, mask_of_kind(kind, n), n, seed);
+        const auto X = gaussian<double>(n, 5, seed, "X");
+        const auto truth = literal_layer(L, X, X);
+        auto cache = empty_cache(L);
+        for (Index i = 0; i < n; i += piece) {
+          const Index rows = std::min(piece, n - i);
+          verify(layer_decode(L, X.middleRows(i, rows), cache),
+                 truth.Y.middleRows(i, rows),
+                 truth.Y_error.middleRows(i, rows));
+          BOOST_TEST(cache.end() == i + rows);
+        }
+      }
+}
+BOOST_AUTO_TEST_CASE(caches_form_a_monoid) {
+  const auto L = draw_layer<double>(turned | partly,
+                                    causal(unlimited, unlimited), 0, 4);
+  const auto X = gaussian<double>(9, 5, 4, "X");
+  auto first = empty_cache(L), second = first, both = first;
+  layer_decode(L, X.topRows(5), first);
+  layer_decode(L, X.bottomRows(4), second);
+  layer_decode(L, X, both);
+  Matrix<double> K = second.keys();
+  turn_heads<double>(K, *L.rotary, Places(std::vector<Index>(4, 5)));
+  Matrix<double> size = X.cwiseAbs() * L.weights.W_K.cwiseAbs();
+  size.rowwise() += L.weights.b_K.cwiseAbs().transpose();
+  const double bound = 2 * size.maxCoeff() * (2 * 7 + 3 * (9 + 7)) *
+                       unit_roundoff<double>();
+  verify(distance(both.keys().topRows(5), first.keys()), bound);
+  verify(distance(both.keys().bottomRows(4), K), bound);
+  verify(distance(both.values().bottomRows(4), second.values()), bound);
+  refute(distance(both.keys().bottomRows(4), second.keys()), 1e-3);
+}
+
+// check that a window forgets
+BOOST_AUTO_TEST_CASE(window_forgets) {
+  const auto L = draw_layer<double>(0, mask_of_kind(1, 0), 0, 3);
+  const auto X = gaussian<double>(40, 5, 3, "X");
+  auto cache = empty_cache(L);
+  for (Index i = 0; i < 40; i += 4) {
+    layer_decode(L, X.middleRows(i, 4), cache);
+    BOOST_TEST(cache.end() - cache.first() == std::min<Index>(i + 4, 5));
+  }
+  cache.forget_before(38);
+  BOOST_CHECK_EXCEPTION(layer_decode(L, X.topRows(1), cache),
+                        std::invalid_argument, says("were forgotten"));
+  BOOST_TEST(cache.end() == 40);
+  const auto all = draw_layer<double>(0, everything(50, 50), 50, 3);
+  auto other = empty_cache(all);
+  layer_decode(all, X.topRows(9), other);
+  BOOST_TEST(other.first() == 0);
+}
+
+// check decoding a batch
+BOOST_AUTO_TEST_CASE(decodes_a_batch) {
+  const auto L = draw_layer<double>(turned | sinks | sloped | scales,
+                                    mask_of_kind(1, 0), 0, 3);
+  const Index n = 12;
+  std::vector<Matrix<double>> X;
+  std::vector<LiteralLayer> truth;
+  std::vector<KeyValueCache<double>> caches;
+  for (std::uint64_t b = 0; b < 3; ++b) {
+    X.push_back(gaussian<double>(n, 5, b, "X"));
+    truth.push_back(literal_layer(L, X.back(), X.back()));
+    caches.push_back(empty_cache(L));
+  }
+  for (const auto& step : std::vector<std::vector<Index>>{
+           {5, 1, 9}, {1, 1, 1}, {2, 0, 1}, {1, 1, 0}})
+
+    // decode one step of a batch
+    {
+      Matrix<double> rows(step[0] + step[1] + step[2], 5);
+      std::vector<Index> at;
+      for (std::size_t b = 0; b < 3; ++b) at.push_back(caches[b].end());
+      Index first = 0;
+      for (std::size_t b = 0; b < 3; first += step[b++])
+        rows.middleRows(first, step[b]) = X[b].middleRows(at[b], step[b]);
+      const auto Y = layer_decode<double>(L, rows, caches, {step});
+      first = 0;
+      for (std::size_t b = 0; b < 3; first += step[b++])
+        verify(Y.middleRows(first, step[b]),
+               truth[b].Y.middleRows(at[b], step[b]),
+               truth[b].Y_error.middleRows(at[b], step[b]));
+    }
+}
+
+// check the answers of the layer chapter
+BOOST_AUTO_TEST_CASE(answer_scale) {
+  auto L = draw_layer<quad>(gains | turned, causal(6, 6), 6, 2);
+  L.weights.b_Q.resize(0);
+  L.rules.epsilon = 1e-300;
+  const auto X = gaussian<quad>(6, 5, 2, "X");
+  const auto dY = gaussian<quad>(6, 5, 2, "dY");
+  const auto g = layer_vjp(L, X, layer_forward(L, X), dY);
+  for (Index h = 0; h < 4; ++h) {
+    const auto P = L.weights.W_Q.middleCols(6 * h, 6).cwiseProduct(
+        g.weights.W_Q.middleCols(6 * h, 6));
+    verify(to_double(abs(P.sum())), 1e5 * unit_roundoff<quad>() *
+                                        to_double(P.cwiseAbs().sum()));
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_cap) {
+  const double c = 5, s = c * std::tanh(-inf / c);
+  const Matrix<double> A = softmax(Matrix<double>{{0, s}});
+  verify(std::abs(A(0, 1) / A(0, 0) - std::exp(-5.0)),
+         8 * unit_roundoff<double>() * std::exp(-5.0));
+  refute(A(0, 1), 0.006);
+}
+BOOST_AUTO_TEST_CASE(answer_bytes) {
+  const auto c = empty_cache(Layer<double>{xavier<double>({48, 8, 2}, 1)});
+  BOOST_TEST(c.keys().cols() + c.values().cols() == 2 * (6 + 6));
+}
+BOOST_AUTO_TEST_CASE(answer_values) {
+  const auto L = draw_layer<quad>(turned, causal(7, 7), 7, 3);
+  Matrix<quad> N = Matrix<quad>::Identity(3, 3), I = N;
+  N(0, 2) = 0.75, I(0, 2) = -0.75, N(1, 2) = -2, I(1, 2) = 2;
+  Layer<quad> M = L;
+  auto& w = M.weights;
+  w.W_V.leftCols(3) = times(L.weights.W_V.leftCols(3), N);
+  w.b_V.head(3) = times(N.transpose(), L.weights.b_V.head(3));
+  for (Index h = 0; h < 2; ++h)
+    w.W_O.middleRows(3 * h, 3) = times(I, L.weights.W_O.middleRows(3 * h, 3));
+  const auto X = gaussian<quad>(7, 5, 3, "X");
+  verify(layer_forward(M, X).Y, layer_forward(L, X).Y,
+         literal_layer(L, X, X).Y_error + literal_layer(M, X, X).Y_error);
+}
+BOOST_AUTO_TEST_CASE(answer_prefix) {
+  const Index n = 9, p = 4;
+  const auto L = draw_layer<double>(turned, where(n, n, [](Index i, Index j) {
+    return j <= i || j < p;
+  }), n, 3);
+  const auto X = gaussian<double>(n, 5, 3, "X");
+  const auto truth = literal_layer(L, X, X);
+  for (const Index first : {1, 3, 4, 6}) {
+    auto cache = empty_cache(L);
+    const auto Y = layer_decode(L, X.topRows(first), cache);
+    const auto Z = layer_decode(L, X.bottomRows(n - first), cache);
+    if (first < p)
+      refute(distance(Y, truth.Y.topRows(first)), 1e-3);
+    else
+      verify(Y, truth.Y.topRows(first), truth.Y_error.topRows(first));
+    verify(Z, truth.Y.bottomRows(n - first),
+           truth.Y_error.bottomRows(n - first));
+  }
+}
+template <class S>
+Matrix<S> halves_from_neighbours(const Matrix<S>& W, Index d) {
+  Matrix<S> M(W.rows(), W.cols());
+  for (Index h = 0; h < W.cols(); h += d)
+    for (Index a = 0; a < d; ++a)
+      M.col(h + a / 2 + (a % 2) * d / 2) = W.col(h + a);
+  return M;
+}
+BOOST_AUTO_TEST_CASE(answer_pairs) {
+  auto L = draw_layer<double>(turned, causal(8, 8), 8, 3);
+  const auto X = gaussian<double>(8, 5, 3, "X");
+  const auto truth = literal_layer(L, X, X);
+  auto& w = L.weights;
+  const auto row = [](const Vector<double>& b) {
+    return Matrix<double>(b.transpose());
+  };
+  w.W_Q = halves_from_neighbours(w.W_Q, 6);
+  w.W_K = halves_from_neighbours(w.W_K, 6);
+  w.b_Q = halves_from_neighbours(row(w.b_Q), 6).transpose();
+  w.b_K = halves_from_neighbours(row(w.b_K), 6).transpose();
+  L.rotary->pairs = Pairs::halves;
+  verify(layer_forward(L, X).Y, truth.Y, truth.Y_error);
+}
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,248 @@
+// tests/layer_test.cpp: tangled from chapters/09a-layer-checks.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "layer_case.hpp"
+using namespace layers;
+
+BOOST_AUTO_TEST_SUITE(layer)
+
+// check a layer against its definition
+BOOST_AUTO_TEST_CASE(by_its_definition) {
+  for (int bits = 0; bits <= last_bits; bits += 17)
+    for (int kind = 0; kind < 5; ++kind) {
+      const Index n = 1 + (bits + 3 * kind) % 9;
+      const auto seed = std::uint64_t(bits + 600 * kind);
+      const auto L = draw_layer<quad>(bits, mask_of_kind(kind, n), n, seed);
+      const auto X = gaussian<quad>(n, 5, seed, "X");
+      const auto truth = literal_layer(L, X, X);
+      verify(layer_forward(L, X).Y, truth.Y, 2 * truth.Y_error);
+    }
+}
+
+// check both roads forward
+template <class S>
+void check_forward_of_layers() {
+  int kind = 0, bits = 0;
+  for (const Index n : {1, 2, 15, 16, 17, 33, 64, 65, 128, 129})
+    for (int k = 0; k < 5; ++k) {
+      kind = (kind + 1) % 5, bits = (bits + 73) % (last_bits + 1);
+      const auto seed = std::uint64_t(n * 10 + k);
+      auto L = draw_layer<S>(bits, mask_of_kind(kind, n), n, seed);
+      const auto X = gaussian<S>(n, 5, seed, "X");
+      const auto truth = literal_layer(L, X, X);
+      verify(layer_forward(L, X).Y, truth.Y, truth.Y_error);
+      L.rules.by_definition = true;
+      verify(layer_forward(L, X).Y, truth.Y, truth.Y_error);
+    }
+}
+BOOST_AUTO_TEST_CASE(forward_in_double) { check_forward_of_layers<double>(); }
+BOOST_AUTO_TEST_CASE(forward_in_float) { check_forward_of_layers<float>(); }
+
+// check that heads turn like one head
+BOOST_AUTO_TEST_CASE(turned_like_rotate) {
+  const double u = unit_roundoff<double>();
+  for (const Pairs pairs : {Pairs::neighbours, Pairs::halves})
+    for (const Index fixed : {0, 3}) {
+      const Rotary<double> R{frequencies<double>(4), pairs, fixed, 1.25};
+      const Index d = 4 + fixed;
+      const Matrix<double> X = gaussian<double>(5, 3 * d, 7, "X");
+      const Places at(std::vector<Index>{9, 0, 4, 4, 1000});
+      for (const bool back : {false, true}) {
+        Matrix<double> Y = X;
+        turn_heads<double>(Y, R, at, back);
+        for (Index h = 0; h < 3; ++h) {
+          const Matrix<double> one = X.middleCols(h * d, d);
+          // the factor and the sign of the angle may be applied elsewhere
+          verify(Y.middleCols(h * d, d), rotate(one, R, at, back),
+                 1.25 * 10 * u * Matrix<double>::Constant(
+                     5, d, 2 * one.cwiseAbs().maxCoeff()));
+        }
+      }
+    }
+}
+
+// check that only differences count
+BOOST_AUTO_TEST_CASE(only_differences_count) {
+  const Index n = 12, far = 1000000;
+  double moved = 0, allowed = HUGE_VAL;
+  for (const int bits : {turned | 0, turned | partly, turned | gains | sinks,
+                         turned | sloped | tables}) {
+    const auto L = draw_layer<double>(bits, causal(n, n), n, 5);
+    const auto X = gaussian<double>(n, 5, 5, "X");
+    const Positions at{Places(n, far), Places(n, far)};
+    const auto Y = layer_forward(L, X).Y;
+    const auto Z = layer_forward(L, X, Sequences{{n}, {n}, {at}}).Y;
+    const auto here = literal_layer(L, X, X);
+    const auto there = literal_layer(L, X, X, far);
+    verify(Z, there.Y, there.Y_error);
+    verify(Z, Y, here.Y_error + there.Y_error);
+    moved = std::max(moved, (Z - Y).cwiseAbs().maxCoeff());
+    allowed = std::min(allowed, there.Y_error.maxCoeff());
+  }
+  fact("moved", moved, 2);
+  fact("allowed", allowed, 2);
+}
+
+// check the gauge of a turned head
+BOOST_AUTO_TEST_CASE(gauge_of_a_turned_head) {
+  const Index d = 6;
+  const Rotary<quad> R{frequencies<quad>(d, 100)};
+  Matrix<quad> R1 = Matrix<quad>::Identity(d, d);
+  R1 = Matrix<quad>(rotate(R1, R, Places(std::vector<Index>(6, 1)))
+                        .transpose());
+  const Matrix<quad> M = gaussian<quad>(d, d, 3, "M");
+  Matrix<quad> P = Matrix<quad>::Zero(d, d);
+  double gap = HUGE_VAL;
+  for (Index a = 0; a < d; a += 2) {
+    const quad c = (M(a, a) + M(a + 1, a + 1)) / quad(2);
+    const quad s = (M(a + 1, a) - M(a, a + 1)) / quad(2);
+    P(a, a) = P(a + 1, a + 1) = c, P(a + 1, a) = s, P(a, a + 1) = -s;
+
+    // find the least difference of eigenvalues
+    const double x = to_double(R.theta(a / 2));
+    gap = std::min(gap, 2 * std::abs(std::sin(x)));
+    for (Index b = 0; b < a; b += 2) {
+      const double y = to_double(R.theta(b / 2));
+      gap = std::min({gap, 2 * std::abs(std::sin((x - y) / 2)),
+                      2 * std::abs(std::sin((x + y) / 2))});
+    }
+  }
+  const auto commutator = [&](const Matrix<quad>& A) {
+    return to_double(Matrix<quad>(times(A, R1) - times(R1, A)).norm());
+  };
+  verify(commutator(P), 20 * double(d) * unit_roundoff<quad>() *
+                            to_double(P.norm()));
+  refute(commutator(M - P),
+         (1 - 1e-12) * gap * to_double(Matrix<quad>(M - P).norm()));
+
+  // move scores by a change of gauge
+  const Matrix<quad> x = gaussian<quad>(4, d, 3, "x");
+  const Matrix<quad> y = gaussian<quad>(4, d, 3, "y");
+  const auto inverse_of_rotations = [&] {
+    Matrix<quad> I = P;  // scaled rotations: P^-1 = P^T / (c^2 + s^2)
+    for (Index a = 0; a < d; a += 2)
+      I.middleRows(a, 2) /= P(a, a) * P(a, a) + P(a + 1, a) * P(a + 1, a);
+    return Matrix<quad>(I);
+  };
+  const auto scores = [&](const Matrix<quad>& A, const Matrix<quad>& B) {
+    const Places q(4, 3), k(std::vector<Index>{0, 7, 2, 30});
+    return Matrix<quad>(times(rotate(times(x, A), R, q),
+                              rotate(times(y, B), R, k).transpose()));
+  };
+  const Matrix<quad> I = Matrix<quad>::Identity(d, d);
+  const Matrix<quad> S = scores(I, I);
+  const double stays = distance(scores(P, inverse_of_rotations()), S);
+  verify(stays, 1e4 * unit_roundoff<quad>() * to_double(S.norm()));
+  // M^-T for a triangular M = 1 + N with N^2 = 0
+  Matrix<quad> N = Matrix<quad>::Zero(d, d);
+  N.topRightCorner(3, 3) = M.topRightCorner(3, 3);
+  const double moves = distance(scores(I + N, I - N.transpose()), S);
+  refute(moves, 1e-3);
+  fact("random", moves, 2);
+  fact("commuting", stays, 1);
+}
+
+// check that normalised scores are bounded
+BOOST_AUTO_TEST_CASE(normalised_scores_are_bounded) {
+  const double u = unit_roundoff<double>();
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    auto L = draw_layer<double>(gains | turned, causal(9, 9), 9, seed);
+    const auto X = Matrix<double>(std::pow(10.0, double(seed) - 10) *
+                                  gaussian<double>(9, 5, seed, "X"));
+    const auto t = layer_forward(L, X);
+    const double beta = L.parts.scale(0), s = std::abs(beta) * 6 *
+        L.parts.gain_q.cwiseAbs().maxCoeff() *
+        L.parts.gain_k.cwiseAbs().maxCoeff();
+    for (Index h = 0; h < 4; ++h) {
+      const Matrix<double> S = beta * t.Q.middleCols(6 * h, 6) *
+                               t.K.middleCols(6 * (h / 2), 6).transpose();
+      verify(S.cwiseAbs().maxCoeff(), s * (1 + 60 * u));
+      const Matrix<double> A = softmax(S.leftCols(8));
+      const double w = std::exp(2 * s) * (1 + 1000 * u * (1 + s));
+      verify(A.maxCoeff(), 1 / (1 + 7 / w));
+      verify(1 / (1 + 7 * w), A.minCoeff());
+    }
+  }
+
+  // attain the bound on normalised scores
+  Layer<double> L{xavier<double>({6, 1}, 4)};
+  L.weights.W_K = L.weights.W_Q;
+  L.parts.gain_q = L.parts.gain_k = Vector<double>::Constant(6, 1.5);
+  L.rules.epsilon = 1e-300;
+  const auto t = layer_forward(L, gaussian<double>(1, 6, 4, "X"));
+  verify(std::abs(t.Q.row(0).dot(t.K.row(0)) - 1.5 * 1.5 * 6),
+         1.5 * 1.5 * 6 * 40 * u);
+}
+
+// check that gains stand before rotations
+BOOST_AUTO_TEST_CASE(gains_before_rotations) {
+  const Index d = 6;
+  const Rotary<quad> R{frequencies<quad>(d, 100)};
+  const auto x = gaussian<quad>(1, d, 1, "x"), y = gaussian<quad>(1, d, 1, "y");
+  const auto score = [&](const Matrix<quad>& g, bool first, Index p) {
+    const auto at = [&](const Matrix<quad>& z, Index position) {
+      const Matrix<quad> w = first ? Matrix<quad>(z.cwiseProduct(g)) : z;
+      const Matrix<quad> turned = rotate(w, R, Places(1, position));
+      return first ? turned : Matrix<quad>(turned.cwiseProduct(g));
+    };
+    return times(at(x, p + 3), at(y, p).transpose())(0, 0);
+  };
+  const Matrix<quad> any = gaussian<quad>(1, d, 1, "g");
+  Matrix<quad> planes = any;
+  for (Index a = 0; a < d; a += 2) planes(0, a + 1) = -planes(0, a);
+  const double small = 1e4 * unit_roundoff<quad>();  // an estimate
+  for (const Index p : {1, 2, 50}) {
+    verify(distance(score(any, true, p), score(any, true, 0)), small);
+    verify(distance(score(planes, false, p), score(planes, false, 0)), small);
+    refute(distance(score(any, false, p), score(any, false, 0)), 1e-3);
+  }
+  const Matrix<quad> turned = rotate(x, R, Places(1, 17));
+  verify(distance(turned.norm(), x.norm()), small);
+}
+
+// check that a slope is a bias of keys
+BOOST_AUTO_TEST_CASE(slope_is_a_bias_of_keys) {
+  const Index n = 11;
+  const auto X = gaussian<quad>(n, 5, 2, "X");
+  for (const bool sink : {false, true}) {
+    auto L = draw_layer<quad>(sloped | (sink ? sinks : 0), causal(n, n), n, 2);
+    const auto a = layer_forward(L, X);
+    for (const double m : L.rules.slopes) {
+      L.parts.bias.push_back(Matrix<quad>(n, n));
+      for (Index j = 0; j < n; ++j)
+        L.parts.bias.back().col(j).setConstant(quad(m * double(j)));
+    }
+    L.rules.slopes.clear();
+    const auto b = layer_forward(L, X);
+    const auto bound = literal_layer(L, X, X).Y_error;
+    if (sink) {
+      refute(distance(a.Y, b.Y), 1e-3);
+      fact("with_sink", distance(a.Y, b.Y), 2);
+    } else {
+      verify(a.Y, b.Y, 4 * bound);
+      verify(distance(b.logZ(n + 4) - a.logZ(n + 4), quad(0.25 * 4)),
+             1e4 * unit_roundoff<quad>());
+    }
+  }
+}
+
+// check what a cache may hold
+BOOST_AUTO_TEST_CASE(what_a_cache_may_hold) {
+  const Index n = 6, d = 3;
+  const auto q = gaussian<quad>(n, d, 1, "q"), k = gaussian<quad>(n, d, 1, "k");
+  const auto v = gaussian<quad>(n, d, 1, "v"), b = gaussian<quad>(1, n, 1, "b");
+  const quad beta = 0.75;
+  VariantParts<quad> x{q, k, v}, y{Matrix<quad>(n, d + 1),
+                                   Matrix<quad>(n, d + 1), v};
+  x.scale = y.scale = Matrix<quad>::Constant(1, 1, beta);
+  x.bias = b;
+  y.Q.leftCols(d) = q, y.Q.col(d).setOnes();
+  y.K.leftCols(d) = k, y.K.col(d) = b.transpose() / beta;
+  const VariantRules r{causal(n, n)};
+  verify(distance(variant_forward(x, r).O, variant_forward(y, r).O),
+         1e4 * unit_roundoff<quad>());  // an estimate
+  const auto cap = [](double s) { return 1.5 * std::tanh(s / 1.5); };
+  refute(std::abs(cap(2) - cap(1) - cap(1)), 0.1);
+}
+BOOST_AUTO_TEST_SUITE_END()
