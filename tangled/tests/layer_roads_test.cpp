@@ -425,7 +425,8 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   auto cache = empty_cache(L);
   for (Index i = 0; i < 40; i += 4) {
     layer_decode(L, X.middleRows(i, 4), cache);
-    BOOST_TEST(cache.end() - cache.first() == std::min<Index>(i + 4, 5));
+    const Index kept = cache.end() - cache.first();
+    verify(double(std::abs(kept - std::min<Index>(i + 4, 5))), 0);
   }
   cache.forget_before(38);
   BOOST_CHECK_EXCEPTION(layer_decode(L, X.topRows(1), cache),
