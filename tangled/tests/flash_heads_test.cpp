@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_CASE(heads_side_by_side) {
   const auto V = gaussian<double>(n, kv * e, 3);
   const auto dO = gaussian<double>(n, H * e, 4);
   const FlashHeads<double> many{
-      H, kv, causal<double>(), {0.5, 0.25, 0.1, 0}, {0, 1, -1, 2}};
+      H, kv, causal_rule<double>(), {0.5, 0.25, 0.1, 0}, {0, 1, -1, 2}};
   const auto y = flash(Q, K, V, many);
   const auto g = flash_vjp(Q, K, V, y, dO, many);
   Matrix<double> dK = Matrix<double>::Zero(n, kv * d), size = dK;
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(answer_window) {
   const Index group = detail::lanes<double>, n = 8 * group, w = 5;
   const auto Q = gaussian<double>(n, 3, 1);
   Matrix<double> K = gaussian<double>(n, 3, 2), V = gaussian<double>(n, 3, 3);
-  auto rule = causal<double>();
+  auto rule = causal_rule<double>();
   rule.left = w, rule.groups = 1;
   const auto y = flash(Q, K, V, rule);
   const Index q = 4 * group;

@@ -75,7 +75,7 @@ void check_shared() {
   const auto K = gaussian<T>(m, 2 * d, 1, "K");
   const auto V = gaussian<T>(m, 2 * e, 1, "V");
   const auto dO = gaussian<T>(n, H * e, 1, "dO");
-  const FlashHeads<T> many{H, 2, causal<T>()};
+  const FlashHeads<T> many{H, 2, causal_rule<T>()};
   const auto y = flash(Q, K, V, many);
   const auto g = flash_vjp(Q, K, V, y, dO, many);
   Matrix<R> dK = Matrix<R>::Zero(m, 2 * d), dV = Matrix<R>::Zero(m, 2 * e);

@@ -48,7 +48,7 @@ struct FlashRule {
 };
 /// Plain causal attention, aligned at the end.
 template <class T>
-FlashRule<T> causal() {
+FlashRule<T> causal_rule() {
   FlashRule<T> rule;
   rule.right = 0;
   return rule;
