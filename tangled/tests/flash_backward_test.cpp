@@ -200,6 +200,20 @@ BOOST_AUTO_TEST_CASE(gradients_scale_with_cotangents) {
     verify(distance(h.V, 8 * g.V), 0);
   }
 }
+BOOST_AUTO_TEST_CASE(list_of_one_sink) {
+  const auto Q = gaussian<double>(5, 3, 1, "Q");
+  const auto K = gaussian<double>(4, 3, 1, "K");
+  const auto dO = gaussian<double>(5, 3, 1, "dO");
+  const std::vector<double> one{1.5};
+  FlashRule<double> a, b;
+  a.sink = 1.5, b.sinks = one;
+  a.scale = b.scale = 9;  // dominant keys as well
+  const auto g = flash_vjp(Q, K, K, flash(Q, K, K, a), dO, a);
+  const auto h = flash_vjp(Q, K, K, flash(Q, K, K, b), dO, b);
+  verify(distance(g.Q, h.Q) + distance(g.K, h.K), 0);
+  verify(std::abs(g.sink - h.sink), 0);
+  BOOST_TEST(g.sink != 0);
+}
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row_going_back) {
   Matrix<float> Q = gaussian<float>(9, 3, 1);
   const auto K = gaussian<float>(12, 3, 2), V = gaussian<float>(12, 2, 3);

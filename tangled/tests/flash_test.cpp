@@ -41,6 +41,11 @@ BOOST_AUTO_TEST_CASE(all_variants_at_once) {
     check_forward(random_case<float>(seed + 1000));
   }
 }
+BOOST_AUTO_TEST_CASE(tangent_of_the_cap) {
+  const double off = tangent_off();
+  fact("off", off, 2);
+  verify(off, 7);
+}
 BOOST_AUTO_TEST_CASE(long_row) {
   const Index n = 65536;
   const Matrix<float> Q = Matrix<float>::Zero(1, 1);
