@@ -321,7 +321,7 @@ static const int registered = [] {
   add("linear/16384/causal", linear);
   for (const Index n : {4096, 8192, 16384})
     add("window/" + std::to_string(n), [=](auto& t) {
-      Size<float> s{1, n, 64, 512.0 * double(n), causal<float>()};
+      Size<float> s{1, n, 64, 512.0 * double(n), causal_rule<float>()};
       s.rule.left = 511;
       forward<float>(t, s);
     });

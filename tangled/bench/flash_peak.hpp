@@ -89,5 +89,5 @@ struct Ours {
 };
 template <class T>
 FlashRule<T> masked(bool is_causal) {
-  return is_causal ? causal<T>() : FlashRule<T>{};
+  return is_causal ? causal_rule<T>() : FlashRule<T>{};
 }

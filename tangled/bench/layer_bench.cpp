@@ -31,9 +31,20 @@ void measure(benchmark::State& state, F f) {
 }
 
 // time a layer
+static bool near(const Matrix<float>& a, const Matrix<float>& b) {
+  return ((a - b).cwiseAbs().array() < 1e-3f * b.cwiseAbs().maxCoeff())
+      .all();
+}
+static const Matrix<float>& output_by_definition() {
+  static const Matrix<float> Y =
+      layer_forward(twelve_heads(true), gaussian<float>(2048, 768, 1, "X")).Y;
+  return Y;
+}
 static void forward(benchmark::State& state, bool by_definition) {
   const auto L = twelve_heads(by_definition);
   const auto X = gaussian<float>(2048, 768, 1, "X");
+  if (!near(layer_forward(L, X).Y, output_by_definition()))
+    return state.SkipWithError("wrong output");
   measure(state, [&] { return layer_forward(L, X).Y.sum(); });
 }
 static void gradient(benchmark::State& state, bool by_definition) {
@@ -41,13 +52,19 @@ static void gradient(benchmark::State& state, bool by_definition) {
   const auto X = gaussian<float>(2048, 768, 1, "X");
   const auto dY = gaussian<float>(2048, 768, 1, "dY");
   const auto t = layer_forward(L, X);
+  const auto M = twelve_heads(!by_definition);
+  if (!near(layer_vjp(L, X, t, dY).X, layer_vjp(M, X, t, dY).X))
+    return state.SkipWithError("wrong gradient");
   measure(state, [&] { return layer_vjp(L, X, t, dY).X.sum(); });
 }
 static void decoding(benchmark::State& state) {
   const auto L = twelve_heads(false);
   const auto X = gaussian<float>(2048, 768, 1, "X");
   auto cache = empty_cache(L);
-  layer_decode(L, X, cache);
+  layer_decode(L, X.topRows(2047), cache);
+  if (!near(layer_decode(L, X.bottomRows(1), cache),
+            output_by_definition().bottomRows(1)))
+    return state.SkipWithError("wrong output");
   measure(state, [&] { return layer_decode(L, X.topRows(1), cache).sum(); });
 }
 BENCHMARK_CAPTURE(forward, kernel, false)->Name("layer/kernel/forward/2048");

@@ -42,7 +42,7 @@ void attend(MPI_Comm comm, int rank, int what, int p, long n) {
   Traffic traffic;
   const auto y = ring_attention<float>(
       {comm, x, x, &traffic}, Q, Q, Q,
-      {1, 1, what == 2 ? FlashRule<float>{} : causal<float>()});
+      {1, 1, what == 2 ? FlashRule<float>{} : causal_rule<float>()});
   benchmark::DoNotOptimize(y.O.data());
   waited = traffic.waited;
 }

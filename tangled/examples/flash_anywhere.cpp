@@ -100,11 +100,11 @@ void compare_few() {
   const auto K = gaussian<float>(300, 16, 1, "K");
   const auto V = gaussian<float>(300, 8, 1, "V");
   const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
-  FlashRule<float> rule = causal<float>();
+  FlashRule<float> rule = causal_rule<float>();
   rule.share = 3;
   const auto few = decode<float>(Q, pages, rule);
   for (Index i = 0; i < 6; ++i) {
-    FlashRule<float> one = causal<float>();
+    FlashRule<float> one = causal_rule<float>();
     one.offset = 298 + i / 3;
     const auto y = flash(Q.row(i), K, V, one);
     see(few[std::size_t(i)].output(), y.O.cast<double>(), 0x1p-24 * 300);

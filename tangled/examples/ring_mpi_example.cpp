@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   const auto V = gaussian<double>(n, d, 3);
 
   const Ring ring{MPI_COMM_WORLD, shards, shards};
-  const auto rule = causal<double>();
+  const auto rule = causal_rule<double>();
   const auto y = ring_attention(ring, mine(Q), mine(K), mine(V), {1, 1, rule});
 
   const auto whole = flash(Q, K, V, rule);  // on one rank

@@ -32,7 +32,7 @@ long stored(Index n) {
 
 int main() {
   std::cout << "n,flash,naive,data\n";
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   rule.left = 8;  // a mask changes what is visited, not what is held
   for (Index n = 256; n <= 65536; n *= 2) {
     const Held x = held(n, 64, rule);

@@ -12,7 +12,7 @@ int main() {
       std::cout << t << ',' << r;
       for (const Shards& x : {contiguous(p * m, p), zigzag(p * m, p),
                               striped(p * m, p)})
-        std::cout << ',' << double(count_pairs(causal<double>(), x, x, r,
+        std::cout << ',' << double(count_pairs(causal_rule<double>(), x, x, r,
                                          (r - t + p) % p)) / double(m * m);
       std::cout << '\n';
     }

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(textbook_at_low_temperature) {
 BOOST_AUTO_TEST_CASE(forbidden_pairs_have_no_gradient) {
   Matrix<float> Q = gaussian<float>(9, 3, 1), K = gaussian<float>(9, 3, 2);
   Matrix<float> V = gaussian<float>(9, 2, 3), dO = gaussian<float>(9, 2, 4);
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   const auto y = flash(Q, K, V, rule);
   const auto clean = flash_vjp(Q, K, V, y, dO, rule);
   K(5, 1) = V(5, 0) = float(NaN);
@@ -166,9 +166,9 @@ BOOST_AUTO_TEST_CASE(forbidden_pairs_have_no_gradient) {
 BOOST_AUTO_TEST_CASE(empty_rows_have_no_gradient) {
   const auto Q = gaussian<double>(6, 3, 1), K = gaussian<double>(2, 3, 2);
   const auto V = gaussian<double>(2, 4, 3), dO = gaussian<double>(6, 4, 4);
-  const auto y = flash(Q, K, V, causal<double>());
+  const auto y = flash(Q, K, V, causal_rule<double>());
   const Vector<double> dL = gaussian<double>(6, 1, 5);
-  const auto g = flash_vjp(Q, K, V, y, dO, causal<double>(), dL);
+  const auto g = flash_vjp(Q, K, V, y, dO, causal_rule<double>(), dL);
   verify(g.Q.topRows(4).norm(), 0);
   BOOST_TEST(g.Q.bottomRows(2).allFinite());
   BOOST_TEST(g.V.row(0).norm() > 0);
@@ -200,6 +200,20 @@ BOOST_AUTO_TEST_CASE(gradients_scale_with_cotangents) {
     verify(distance(h.V, 8 * g.V), 0);
   }
 }
+BOOST_AUTO_TEST_CASE(list_of_one_sink) {
+  const auto Q = gaussian<double>(5, 3, 1, "Q");
+  const auto K = gaussian<double>(4, 3, 1, "K");
+  const auto dO = gaussian<double>(5, 3, 1, "dO");
+  const std::vector<double> one{1.5};
+  FlashRule<double> a, b;
+  a.sink = 1.5, b.sinks = one;
+  a.scale = b.scale = 9;  // dominant keys as well
+  const auto g = flash_vjp(Q, K, K, flash(Q, K, K, a), dO, a);
+  const auto h = flash_vjp(Q, K, K, flash(Q, K, K, b), dO, b);
+  verify(distance(g.Q, h.Q) + distance(g.K, h.K), 0);
+  verify(std::abs(g.sink - h.sink), 0);
+  BOOST_TEST(g.sink != 0);
+}
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_row_going_back) {
   Matrix<float> Q = gaussian<float>(9, 3, 1);
   const auto K = gaussian<float>(12, 3, 2), V = gaussian<float>(12, 2, 3);
@@ -216,7 +230,7 @@ void check_keys_out_of_sight() {
   const auto Q = gaussian<T>(9, 3, 1), K = gaussian<T>(9, 3, 2);
   const auto V = gaussian<T>(9, 2, 3), dO = gaussian<T>(9, 2, 4);
   const auto back = [&](const Matrix<T>& q, const Matrix<T>& bar) {
-    const auto rule = causal<T>();
+    const auto rule = causal_rule<T>();
     return flash_vjp(q, K, V, flash(q, K, V, rule), bar, rule);
   };
   const auto clean = back(Q, dO);
@@ -240,7 +254,7 @@ BOOST_AUTO_TEST_CASE(nan_stays_below_the_diagonal) {
   Q(3, 1) = float(NaN);
   const auto K = gaussian<float>(keys, 3, 2), V = gaussian<float>(keys, 2, 3);
   const auto dO = gaussian<float>(n + 1, 2, 4);
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   rule.key_block = 4, rule.groups = 1, rule.offset = 0;
   const auto g = flash_vjp(Q, K, V, flash(Q, K, V, rule), dO, rule);
   BOOST_TEST((g.K.bottomRows(keys - 4).allFinite() &&

@@ -224,21 +224,25 @@ TruthIn<R> forward_truth(const Case<T>& c) {
 // evaluate the bounds of flash attention
 template <class T>
 struct Bounds {
-  double u = 1.01 * unit_roundoff<T>(), b, D;
+  double u = 1.01 * unit_roundoff<T>(), b, D, also;
   double tiny = 100 * to_double(std::numeric_limits<T>::min());
   Matrix<double> S, A, O, delta, r;
   Vector<double> L, dL;  // logZ and the bound on its error
+  Vector<double> sunk;   // A r of the sink
   Matrix<double> dO_bound;
 
   template <class R>
-  Bounds(const Case<T>& c, const TruthIn<R>& t)
+  Bounds(const Case<T>& c, const TruthIn<R>& t, double more = 0)
       : b(double(std::min(c.plain.key_block, c.K.rows()))),
-        D(double(c.K.rows() / c.plain.key_block + 2)),
+        D(std::ceil(double(c.K.rows()) / double(c.plain.key_block))),
+        also(more),
         S(lift<double>(t.S)), A(lift<double>(t.A)), O(lift<double>(t.O)),
-        delta(S.rows(), S.cols()), r(delta), L(lift<double>(t.L)), dL(L) {
+        delta(S.rows(), S.cols()), r(delta), L(lift<double>(t.L)), dL(L),
+        sunk(Vector<double>::Zero(L.size())) {
+    // bound all rows and then their outputs
     for (Index i = 0; i < S.rows(); ++i)
       row(c, std::abs(to_double(t.scale)), i);
-    const Matrix<double> mean = A.cwiseProduct(r).rowwise().sum();
+    const Vector<double> mean = A.cwiseProduct(r).rowwise().sum() + sunk;
     const Matrix<double> both = r + mean.replicate(1, S.cols());
     dO_bound = A.cwiseProduct(both) * lift<double>(c.V).cwiseAbs();
     dO_bound.array() += tiny;
@@ -256,26 +260,34 @@ double size_of_score(const Case<T>& c, Index i, Index j) {
 template <class T>
 void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
   const FlashRule<T> rule = c.rule();
-  const double d = double(c.Q.cols());
   const auto its = c.sink(i);
   const double sink = its ? to_double(*its) : -inf;
+  const double slope = std::abs(to_double(c.slope(i)));
   double m = sink;
   for (Index j = 0; j < S.cols(); ++j) m = std::max(m, S(i, j));
-  dL(i) = u * (3 * std::abs(m) + 3 * std::abs(L(i)) + 3 + b + 6 * (D + 1));
+
+  // bound what the sink adds to the sum
+  if (its)
+    sunk(i) = std::exp(sink - L(i)) * u *
+              (2 * std::abs(sink) + m - sink + b + 3 + 6 * (D + 1));
+  dL(i) = u * (2 * std::abs(m) + 5 * std::abs(L(i))) + sunk(i);
   for (Index j = 0; j < S.cols(); ++j) {
     delta(i, j) = r(i, j) = 0;
     if (S(i, j) == -inf) continue;
     const double size = scale * size_of_score(c, i, j);
-    delta(i, j) = u * ((d + 5) * size + 3 * std::abs(S(i, j)));
-    if (rule.softcap) delta(i, j) += u * 6 * to_double(*rule.softcap);
+    delta(i, j) = u * double(c.Q.cols() + 5) * size;
+    if (rule.softcap) delta(i, j) += u * 10 * to_double(*rule.softcap);
     if (rule.bias)
-      delta(i, j) += 4 * u * std::abs(to_double(c.bias(i, j)));
-    delta(i, j) += 5 * u * std::abs(to_double(c.slope(i))) * c.away(i, j);
+      delta(i, j) += 3 * u * std::abs(to_double(c.bias(i, j)));
+    delta(i, j) += 3 * u * slope * c.away(i, j) + also;
+
+    // add the roundings of the last sum
+    if (rule.bias || slope > 0)
+      delta(i, j) += 2 * u * std::abs(S(i, j));
     r(i, j) = delta(i, j) + u * (m - S(i, j) + b + 3 + 6 * (D + 1));
     dL(i) += A(i, j) * r(i, j);
   }
-  if (its) dL(i) += u * (m - sink + std::abs(sink));
-  if (L(i) == -inf) dL(i) = 0;
+  if (L(i) == -inf) dL(i) = sunk(i) = 0;
 }
 
 // write attention backwards in quad
@@ -392,7 +404,7 @@ void BackBounds<T>::row(const Case<T>& c, const TruthIn<R>& t,
     const double s = to_double(abs(t.dS(i, j)));
     dX(i, j) = dS(i, j) + u * s;
     if (c.plain.softcap)
-      dX(i, j) += s * (11 * u + 2 * f.delta(i, j) / double(*c.plain.softcap));
+      dX(i, j) += s * (16 * u + 2 * f.delta(i, j) / double(*c.plain.softcap));
   }
 }
 
@@ -451,12 +463,27 @@ void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
     for (Index j = 0; j < c.K.rows(); ++j)
       if (f.S(i, j) > -inf) M = std::max(M, std::abs(f.S(i, j)));
     M += std::log(double(c.K.rows() + 1));
-    const double rho = 3 * f.r.row(i).maxCoeff() + f.u * (8 * M + 4 * P + 2);
+    const double rho = 3 * f.r.row(i).maxCoeff() + f.u * (9 * M + 4 * P);
     const auto& x = states[std::size_t(i)];
     verify(x.output(), t.O.row(i),
            ((2 * rho + 2 * f.u) * size.row(i).array() + f.tiny).matrix());
     if (f.L(i) == -inf) BOOST_TEST(x.logZ() == -T(inf));
-    else verify(distance(x.logZ(), t.L(i)), rho + f.u * (8 * M + 2));
+    else verify(distance(x.logZ(), t.L(i)), rho + 5 * f.u * M);
   }
+}
+
+// measure the tangent of the cap
+/// Largest error of the tangent in units of 2^-24.
+inline double tangent_off() {
+  using L = detail::Lane<float>;
+  double worst = 0;
+  const auto last = std::bit_cast<std::uint32_t>(16.0f);
+  for (auto bits = std::bit_cast<std::uint32_t>(0x1p-20f); bits < last;
+       bits += 1009) {
+    const float x = std::bit_cast<float>(bits);
+    const L t = L(L::Constant(x)).tanh();
+    worst = std::max(worst, std::abs(double(t[0]) - std::tanh(double(x))));
+  }
+  return 0x1p24 * worst;
 }
 }  // namespace attn

@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(each_pair_lies_in_one_tile) {
 }
 BOOST_AUTO_TEST_CASE(skipped_tiles_are_counted) {
   const Index lane = detail::lanes<float>, n = 16 * lane, b = lane / 2;
-  FlashRule<float> rule = causal<float>();
+  FlashRule<float> rule = causal_rule<float>();
   rule.key_block = b;
   verify(std::abs(double(visits(n, n, rule).tiles - 16 * 17 / 2 * 2)), 0);
   rule.left = 2 * lane, rule.groups = 1;  // 3 lane keys each, fewer at first

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(printed_traffic) {
 
 // check that the workspace does not grow
 BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   rule.left = 8;
   const Held small = held(1024, 64, rule), large = held(65536, 64, rule);
   fact("forward", small.forward);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(workspace_does_not_grow) {
   BOOST_TEST(small.forward > 0);
 }
 BOOST_AUTO_TEST_CASE(printed_memory) {
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   rule.left = 8;
   const Held narrow = held(1024, 32, rule), small = held(1024, 64, rule);
   const Held large = held(65536, 64, rule);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(printed_memory) {
     verify(std::abs(double(x.data) - 4.0 * n * (8 * d + 1)), 9 * 64);
 }
 BOOST_AUTO_TEST_CASE(workspace_at_every_length) {
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   rule.left = 8;
   const Held first = held(512, 64, rule);
   for (const Index n : {700, 1024, 3000, 8192, 20000}) {
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
   verify(double(std::abs(small.both - large.both)), 0);
 }
 BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   rule.softcap = 2.0f, rule.slope = 0.1f, rule.sink = 1.0f;
   const Held small = held(200, 24, rule), large = held(600, 24, rule);
   verify(double(std::abs(small.both - large.both)), 0);

@@ -257,7 +257,7 @@ void check_minimax() {
   const Minimax p = exchange(n, 1500);
   fact("E", to_double(abs(p.E)));
   fact("shorter", to_double(abs(exchange(n - 1, 1500).E)));
-  verify(to_double(abs(p.E)), unit_roundoff<T>() / 20);
+  verify(to_double(abs(p.E)), unit_roundoff<T>() / 30);
   const auto at = extrema(p, 1500);
   BOOST_TEST(std::ssize(at) == n + 1);
   for (const quad& f : at)
@@ -266,7 +266,7 @@ void check_minimax() {
   double off = 0;
   for (int a = 0; a < n; ++a)
     off += distance(p.r(a), quad(r[std::size_t(a)])) * std::pow(0.5, a + 1);
-  verify(off, unit_roundoff<T>());
+  verify(off, unit_roundoff<T>() / 3);
 }
 BOOST_AUTO_TEST_CASE(minimax_float) { check_minimax<float>(); }
 BOOST_AUTO_TEST_CASE(minimax_double) { check_minimax<double>(); }
@@ -292,7 +292,7 @@ BOOST_AUTO_TEST_CASE(exp2_of_every_float) {
   }
   fact("count", long(last - first + 1));
   fact("ulp", worst);
-  verify(worst, 2);
+  verify(worst, 1.3);
 }
 BOOST_AUTO_TEST_CASE(exp2_of_many_doubles) {
   double worst = 0;
@@ -306,12 +306,12 @@ BOOST_AUTO_TEST_CASE(exp2_of_many_doubles) {
   }
   fact("count", count);
   fact("ulp", worst);
-  verify(worst, 2);
+  verify(worst, 1.3);
 }
 BOOST_AUTO_TEST_CASE(exp2_over_the_whole_range) {
   for (int k = -126 * 512; k <= 127 * 512; ++k) {
     const float x = float(k) / 512 + (k % 7 == 0 ? 0 : 0x1p-12f);
-    if (x >= -126) verify(units_off(x, std::exp2(double(x))), 2);
+    if (x >= -126) verify(units_off(x, std::exp2(double(x))), 1.3);
     if (k % 512 == 0)
       verify(std::abs(attn::exp2(float(k / 512)) -
                       std::ldexp(1.0f, k / 512)), 0);

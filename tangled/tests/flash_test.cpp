@@ -41,6 +41,11 @@ BOOST_AUTO_TEST_CASE(all_variants_at_once) {
     check_forward(random_case<float>(seed + 1000));
   }
 }
+BOOST_AUTO_TEST_CASE(tangent_of_the_cap) {
+  const double off = tangent_off();
+  fact("off", off, 2);
+  verify(off, 7);
+}
 BOOST_AUTO_TEST_CASE(long_row) {
   const Index n = 65536;
   const Matrix<float> Q = Matrix<float>::Zero(1, 1);
@@ -61,7 +66,7 @@ BOOST_AUTO_TEST_CASE(long_row) {
 BOOST_AUTO_TEST_CASE(rows_without_keys) {
   const auto Q = gaussian<double>(7, 3, 1), K = gaussian<double>(4, 3, 2);
   const auto V = gaussian<double>(4, 2, 3);
-  auto rule = causal<double>();
+  auto rule = causal_rule<double>();
   auto y = flash(Q, K, V, rule);
   verify(y.O.topRows(3).cwiseAbs().sum(), 0);
   for (Index i = 0; i < 3; ++i) BOOST_TEST(y.logZ(i) == -inf);
@@ -79,7 +84,7 @@ BOOST_AUTO_TEST_CASE(rows_without_keys) {
 BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
   const auto Q = gaussian<double>(3, 4, 1), K = gaussian<double>(8, 4, 2);
   const auto V = gaussian<double>(8, 4, 3);
-  auto rule = causal<double>();
+  auto rule = causal_rule<double>();
   const auto end = flash(Q, K, V, rule);
   rule.offset = 0;
   const auto start = flash(Q, K, V, rule);
@@ -93,7 +98,7 @@ BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
 BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   const auto Q = gaussian<float>(9, 3, 1);
   Matrix<float> K = gaussian<float>(9, 3, 2), V = gaussian<float>(9, 2, 3);
-  auto rule = causal<float>();
+  auto rule = causal_rule<float>();
   const auto clean = flash(Q, K, V, rule);
   K(5, 1) = V(5, 0) = V(6, 1) = float(NaN);
   const auto y = flash(Q, K, V, rule);
@@ -243,7 +248,7 @@ BOOST_AUTO_TEST_CASE(strides_and_expressions) {
 BOOST_AUTO_TEST_CASE(one_column_of_values) {
   const Matrix<double> Q = Matrix<double>::Zero(2, 1);
   const Matrix<double> V{{3}, {inf}};
-  const auto y = flash(Q, Q, V, causal<double>());
+  const auto y = flash(Q, Q, V, causal_rule<double>());
   verify(std::abs(y.O(0) - 3), 0);
   BOOST_TEST(y.O(1) == inf);
 }

@@ -61,7 +61,7 @@ void check_threads() {
   const Index n = 9 * 4 * detail::lanes<T> + 3, d = 8;
   const auto Q = gaussian<T>(n, 4 * d, 1), dO = gaussian<T>(n, 4 * d, 4);
   const auto K = gaussian<T>(n, 2 * d, 2), V = gaussian<T>(n, 2 * d, 3);
-  const FlashHeads<T> many{4, 2, causal<T>(), {}, {0, 1, 2, 3}};
+  const FlashHeads<T> many{4, 2, causal_rule<T>(), {}, {0, 1, 2, 3}};
   HeadsOutput<T> y;
   HeadsGradient<T> g;
   on_threads([&](int threads) {
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(memory_that_runs_out_is_told) {
   const Index n = 3 * 4 * detail::lanes<float> + 3;
   const auto Q = gaussian<float>(n, 16, 1, "Q");
   const auto K = gaussian<float>(n, 4, 1, "K");
-  const FlashHeads<float> many{4, 1, causal<float>()};
+  const FlashHeads<float> many{4, 1, causal_rule<float>()};
   const auto y = flash(Q, K, K, many);
   const auto g = flash_vjp(Q, K, K, y, Q, many);
   const auto pages = paged(K, K, 9);

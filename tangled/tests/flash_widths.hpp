@@ -75,7 +75,7 @@ void check_shared() {
   const auto K = gaussian<T>(m, 2 * d, 1, "K");
   const auto V = gaussian<T>(m, 2 * e, 1, "V");
   const auto dO = gaussian<T>(n, H * e, 1, "dO");
-  const FlashHeads<T> many{H, 2, causal<T>()};
+  const FlashHeads<T> many{H, 2, causal_rule<T>()};
   const auto y = flash(Q, K, V, many);
   const auto g = flash_vjp(Q, K, V, y, dO, many);
   Matrix<R> dK = Matrix<R>::Zero(m, 2 * d), dV = Matrix<R>::Zero(m, 2 * e);
@@ -128,6 +128,24 @@ void check_decoding() {
         check_few<T, R>(share, positions, k++);
 }
 
+// check that poison stays at this width
+template <class T, class R>
+void check_poison() {
+  const Index w = detail::lanes<T>, n = 2 * w + 3, at = w + 1;
+  Case<T> c{gaussian<T>(n, 17, 1, "Q"), gaussian<T>(n, 17, 1, "K"),
+            gaussian<T>(n, 18, 1, "V"), {}, {}, {}, {}, causal_rule<T>()};
+  c.plain.key_block = 32, c.plain.softcap = T(2);
+  const Bounds<T> f(c, forward_truth<R>(c));
+  const auto clean = flash(c.Q, c.K, c.V, c.plain);
+  c.K(at, 3) = T(NaN), c.V(at + 1, 2) = T(inf), c.Q(5, 1) = T(NaN);
+  const auto y = flash(c.Q, c.K, c.V, c.plain);
+  for (Index i = 0; i < n; ++i)
+    if (i == 5 || i >= at)
+      BOOST_TEST((std::isnan(y.O(i, 0)) && std::isnan(y.logZ(i))));
+    else
+      verify(y.O.row(i), lift<R>(clean.O.row(i)), 2 * f.dO_bound.row(i));
+}
+
 // measure the exponential of a build
 template <class T>
 double units_of(T x) {
@@ -150,6 +168,7 @@ inline void check_exp2_of_build() {
   fact("double", twice);
   verify(single, 1.3);
   verify(twice, 1.3);
+  verify(tangent_off(), 7);
 }
 
 // check the kernel at this width
@@ -164,5 +183,7 @@ inline void check_width(std::uint64_t seed) {
   check_shared<double, quad>();
   check_decoding<float, double>();
   check_decoding<double, quad>();
+  check_poison<float, double>();
+  check_poison<double, quad>();
 }
 }  // namespace attn

@@ -195,14 +195,14 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
             double delta = std::abs(to_double(f)) * (error + double(d + 6) * u * size);
             if (L.rules.softcap) {
               const quad c = quad(*L.rules.softcap);
-              x = c * tanh(x / c), delta += 7 * u * *L.rules.softcap;
+              x = c * tanh(x / c), delta += 11 * u * *L.rules.softcap;
             }
 
             // add biases in plain numbers
             const Index t = j - i;
             quad more = 0;
             const auto add = [&](const quad& z) {
-              more += z, delta += 5 * u * std::abs(to_double(z));
+              more += z, delta += 6 * u * std::abs(to_double(z));
             };
             const auto& B = L.parts.bias;
             if (!B.empty()) add(B[B.size() == 1 ? 0 : std::size_t(h)](i, j));

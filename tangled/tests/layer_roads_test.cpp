@@ -310,6 +310,19 @@ BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
   verify(distance(W, g.weights.W_Q),
          1e4 * unit_roundoff<double>() * W.cwiseAbs().maxCoeff());
 }
+BOOST_AUTO_TEST_CASE(dropout_of_a_batch) {
+  auto L = draw_layer<double>(turned, causal(unlimited, unlimited), 9, 6);
+  L.rules.dropout.p = 0.5;
+  const Matrix<double> X = gaussian<double>(9, 5, 6, "X");
+  const Matrix<double> two = X.replicate(2, 1);
+  const auto Y = layer_forward(L, two, Sequences{{9, 9}}).Y;
+  refute(distance(Y.topRows(9), Y.bottomRows(9)), 1e-3);
+  L.rules.dropout.batch = 1;
+  const auto alone = layer_forward(L, X).Y;
+  // an estimate: products of other lengths round differently
+  verify(distance(alone, Y.bottomRows(9)),
+         1e4 * unit_roundoff<double>() * alone.cwiseAbs().maxCoeff());
+}
 BOOST_AUTO_TEST_CASE(packing_is_a_mask) {
   const std::vector<Index> lengths{3, 4, 2};
   std::vector<Index> labels, ids;
@@ -427,6 +440,18 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     layer_decode(L, X.middleRows(i, 4), cache);
     const Index kept = cache.end() - cache.first();
     verify(double(std::abs(kept - std::min<Index>(i + 4, 5))), 0);
+  }
+
+  // refuse a chunk before the cache grows
+  for (const int fault : {0, 1, 2}) {
+    auto bad = L;
+    Sequences s{{2}};
+    if (fault == 0) bad.rules.softcap = -1;
+    if (fault == 1) bad.parts.bias.push_back(Matrix<double>::Zero(9, 9));
+    if (fault == 2) s.at = {Positions{Places(2, 0), Places(2, 0)}};
+    BOOST_CHECK_THROW(layer_decode<double>(bad, X.topRows(2), {&cache, 1}, s),
+                      std::exception);
+    BOOST_TEST(cache.end() == 40);
   }
   cache.forget_before(38);
   BOOST_CHECK_EXCEPTION(layer_decode(L, X.topRows(1), cache),

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(gradients_have_the_same_bits_twice) {
       const D c = ring_case<double>(50, 50, 5, 3, 4);
       const Ring ring{comm, zigzag(50, p), zigzag(50, p)};
       const auto at = [&](const auto& m) { return part_of(m, ring.keys, r); };
-      const FlashHeads<double> rule{1, 1, causal<double>()};
+      const FlashHeads<double> rule{1, 1, causal_rule<double>()};
       const auto y = ring_attention<double>(ring, at(c.Q), at(c.K), at(c.V),
                                             rule);
       const auto back = [&] {
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(no_gradient_of_empty_rows) {
     const Ring ring{comm, contiguous({4, 0, 5}), contiguous({0, 3, 0})};
     const auto Q = part_of(gaussian<double>(9, 2, 1), ring.queries, rank);
     const auto K = part_of(gaussian<double>(3, 2, 2), ring.keys, rank);
-    const FlashHeads<double> rule{1, 1, causal<double>()};
+    const FlashHeads<double> rule{1, 1, causal_rule<double>()};
     const auto y = ring_attention(ring, Q, K, K, rule);
     const auto g = ring_attention_vjp(ring, Q, K, K, y, Q, rule);
     Worst worst;  // queries 0 .. 5 see no key

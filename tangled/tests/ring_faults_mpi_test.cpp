@@ -22,7 +22,7 @@ void compute_digest(int rank) {
   const auto c = ring_case<double>(n, n, 32, 32, 3);
   const Ring ring{MPI_COMM_WORLD, zigzag(n, 3), zigzag(n, 3), nullptr, 100};
   const auto mine = [&](const auto& m) { return part_of(m, ring.keys, rank); };
-  FlashHeads<double> rule{2, 1, causal<double>()};
+  FlashHeads<double> rule{2, 1, causal_rule<double>()};
   rule.rule.key_block = 8;  // spans of 128 and 32 keys
   const Matrix<double> K = mine(c.K), V = mine(c.V);
   const Matrix<double> Q = mine(c.Q).replicate(1, 2);

@@ -116,7 +116,8 @@ BOOST_AUTO_TEST_CASE(rows_without_keys) {
     const Ring ring{comm, zigzag(9, 3), zigzag(4, 3)};
     const auto Q = part_of(gaussian<double>(9, 2, 1), ring.queries, rank);
     const auto K = part_of(gaussian<double>(4, 2, 2), ring.keys, rank);
-    const auto y = ring_attention(ring, Q, K, K, {1, 1, causal<double>()});
+    const auto y =
+        ring_attention(ring, Q, K, K, {1, 1, causal_rule<double>()});
     Worst worst;
     Index row = 0;
     for (const Piece& q : ring.queries.of[std::size_t(rank)])
@@ -132,7 +133,7 @@ BOOST_AUTO_TEST_CASE(one_rank_is_flash) {
     const D c = ring_case<double>(300, 400, 5, 3, 4);
     const Ring ring{comm, contiguous(300, 1), contiguous(400, 1)};
     Worst worst;
-    for (const auto& rule : {FlashRule<double>{}, causal<double>()}) {
+    for (const auto& rule : {FlashRule<double>{}, causal_rule<double>()}) {
       const auto x = ring_attention(ring, c.Q, c.K, c.V, {1, 1, rule});
       const auto y = flash(c.Q, c.K, c.V, rule);
       worst.add(distance(x.O, y.O), 0);
@@ -145,7 +146,7 @@ BOOST_AUTO_TEST_CASE(heads_travel_together) {
   const Index d = 4, e = 3, n = 21;
   const std::vector<double> slopes{0, 0.5, 0.25, 0, 1, 0.125};
   const std::vector<double> sinks{0.25, 1, -1, 0, 3, -2};
-  const FlashHeads<double> many{6, 3, causal<double>(), slopes, sinks};
+  const FlashHeads<double> many{6, 3, causal_rule<double>(), slopes, sinks};
   const auto Q = gaussian<double>(n, 6 * d, 1);
   const auto K = gaussian<double>(n, 3 * d, 2);
   const auto V = gaussian<double>(n, 3 * e, 3);
@@ -177,7 +178,7 @@ BOOST_AUTO_TEST_CASE(same_bits_twice) {
       const auto Q = part_of(c.Q, ring.queries, rank);
       const auto K = part_of(c.K, ring.keys, rank);
       const auto V = part_of(c.V, ring.keys, rank);
-      const FlashHeads<double> many{1, 1, causal<double>()};
+      const FlashHeads<double> many{1, 1, causal_rule<double>()};
       const auto x = ring_attention(ring, Q, K, V, many);
       std::this_thread::sleep_for(std::chrono::milliseconds(9 * (rank % 3)));
       const auto y = ring_attention(ring, Q, K, V, many);

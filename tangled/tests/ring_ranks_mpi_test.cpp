@@ -137,7 +137,7 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
   const auto K = gaussian<double>(m, G * d, seed, "K");
   const auto V = gaussian<double>(m, G * e, seed, "V");
   const auto dO = gaussian<double>(m, H * e, seed, "dO");
-  const FlashHeads<double> many{H, G, causal<double>()};
+  const FlashHeads<double> many{H, G, causal_rule<double>()};
   if (!back) ring.traffic = &sent;
   const auto y = grid_attention(ring, a, Q, K, V, many);
   ring.traffic = &sent;
@@ -166,7 +166,7 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
   const auto Q = gaussian<double>(n, H * d, 1);
   const auto K = gaussian<double>(n, G * d, 2);
   const auto V = gaussian<double>(n, G * e, 3);
-  FlashHeads<double> many{H, G, causal<double>()};
+  FlashHeads<double> many{H, G, causal_rule<double>()};
   for (Index h = 0; h < H; ++h) many.slopes.push_back(0.125 * double(h));
   const auto O = head_parallel<double>({comm, x, x}, part_of(Q, x, rank),
       part_of(K, x, rank), part_of(V, x, rank), many).O;
@@ -502,7 +502,7 @@ BOOST_AUTO_TEST_CASE(no_memory_on_one_rank) {
     const auto seed = std::uint64_t(rank);
     const auto Q = gaussian<double>(m, d, seed, "Q");
     const auto K = gaussian<double>(m, d, seed, "K");
-    FlashHeads<double> many{3, 3, causal<double>()};
+    FlashHeads<double> many{3, 3, causal_rule<double>()};
     many.rule.left = 5;
     const auto y = ring_attention(ring, Q, K, K, many);
     grid_attention(ring, 3, Q, K, K, many);  // all connected
@@ -560,7 +560,7 @@ Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
   const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
   const auto Q = gaussian<double>(m, 2 * d, 1), K = gaussian<double>(m, d, 2);
   const auto V = gaussian<double>(m, e, 3), dO = gaussian<double>(m, 2 * e, 4);
-  FlashHeads<double> many{2, 1, causal<double>()};
+  FlashHeads<double> many{2, 1, causal_rule<double>()};
   many.rule.left = 8;  // what is visited does not change what is held
   Held held{};
   HeadsOutput<double> y;

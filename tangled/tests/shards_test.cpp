@@ -114,8 +114,9 @@ BOOST_AUTO_TEST_CASE(zigzag_balance) {
       const Shards x = zigzag(p * m, p);
       for (int r = 0; r < p; ++r)
         for (int s = 0; s < p; ++s)
-          verify(double(std::abs(count_pairs(causal<double>(), x, x, r, s) -
-                                 (r == s ? m * (m + 1) : m * m) / 2)), 0);
+          verify(double(std::abs(
+                     count_pairs(causal_rule<double>(), x, x, r, s) -
+                     (r == s ? m * (m + 1) : m * m) / 2)), 0);
     }
 }
 BOOST_AUTO_TEST_CASE(striped_balance) {
@@ -124,8 +125,9 @@ BOOST_AUTO_TEST_CASE(striped_balance) {
       const Shards x = striped(p * m, p);
       for (int r = 0; r < p; ++r)
         for (int s = 0; s < p; ++s)
-          verify(double(std::abs(count_pairs(causal<double>(), x, x, r, s) -
-                                 m * (s <= r ? m + 1 : m - 1) / 2)), 0);
+          verify(double(std::abs(
+                     count_pairs(causal_rule<double>(), x, x, r, s) -
+                     m * (s <= r ? m + 1 : m - 1) / 2)), 0);
     }
 }
 BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
@@ -136,7 +138,7 @@ BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
       for (int r = 0; r < p; ++r) {
         Index mine = 0;
         for (int s = 0; s < p; ++s)
-          mine += count_pairs(causal<double>(), x, x, r, s);
+          mine += count_pairs(causal_rule<double>(), x, x, r, s);
         most = std::max(most, mine), all += mine;
       }
       verify(double(std::abs(all - p * m * (p * m + 1) / 2)), 0);
@@ -146,7 +148,7 @@ BOOST_AUTO_TEST_CASE(contiguous_imbalance) {
     }
 }
 BOOST_AUTO_TEST_CASE(grid_balance) {
-  const auto rule = causal<double>();
+  const auto rule = causal_rule<double>();
   for (const int a : {1, 2, 4})
     for (const int b : {2, 3})
       for (const Index m : {2, 6}) {
@@ -249,7 +251,7 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
     for (int r = 0; r < p; ++r)
       for (int t = 0; t < p; ++t)
         verify(std::abs(causal_pairs(where, r, t, double(m)) -
-                        double(count_pairs(causal<double>(), x, x, r,
+                        double(count_pairs(causal_rule<double>(), x, x, r,
                                            (r - t + p) % p))), 0);
   const LayerExtents layer{64, 8, 4, 16, 2};
   const Machine idle{std::numeric_limits<double>::infinity(), {0, 1}, {0, 1}};
@@ -421,7 +423,7 @@ BOOST_AUTO_TEST_CASE(which_scheme_wins) {
 BOOST_AUTO_TEST_CASE(answer_window) {
   const Index m = 6;
   const int p = 5;
-  auto rule = causal<double>();
+  auto rule = causal_rule<double>();
   rule.left = m - 1;
   const Shards x = contiguous(p * m, p);
   for (int r = 0; r < p; ++r) {
@@ -490,7 +492,7 @@ BOOST_AUTO_TEST_CASE(answer_square) {
 }
 BOOST_AUTO_TEST_CASE(answer_window_elsewhere) {
   const int p = 6;
-  auto rule = causal<double>();
+  auto rule = causal_rule<double>();
   rule.left = 6;
   for (const bool stripes : {false, true}) {
     const Shards x = stripes ? striped(96, p) : zigzag(96, p);

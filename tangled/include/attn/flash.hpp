@@ -48,7 +48,7 @@ struct FlashRule {
 };
 /// Plain causal attention, aligned at the end.
 template <class T>
-FlashRule<T> causal() {
+FlashRule<T> causal_rule() {
   FlashRule<T> rule;
   rule.right = 0;
   return rule;
@@ -688,8 +688,9 @@ void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
       w.L[i] = L * std::numbers::log2e_v<T>;
       w.D[i] = h.O.row(q + i).dot(c.dO.row(q + i)) - dL;
       w.total[i] = dL;
-      if (!h.rule.sink) continue;
-      const T dsink = -std::exp(*h.rule.sink - L) * w.D[i];
+      const auto sink = plan.sink(q + i);
+      if (!sink) continue;
+      const T dsink = -std::exp(*sink - L) * w.D[i];
       w.total[i] -= dsink;
       if (c.dsink) *c.dsink += dsink;
     }

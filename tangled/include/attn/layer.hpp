@@ -54,7 +54,7 @@ struct HeadRules {
   std::optional<double> softcap{};
   std::vector<double> slopes{};
   Buckets buckets{};       // of the table
-  Dropout dropout{};       // its head is set for each head
+  Dropout dropout{};       // head and batch are set for each
   Empty empty = Empty::zero;
   double epsilon = 1e-6;   // of the normalisation
   bool by_definition = false;  // never the kernel
@@ -123,6 +123,7 @@ struct HeadsView {
   S* logZ;
   Index query0 = 0, key0 = 0;
   std::optional<Positions> at{};
+  std::uint32_t batch = 0;  // of dropout
   Block places() const {
     return {query0, query0 + Q.rows(), key0, key0 + K.rows()};
   }
@@ -355,7 +356,6 @@ Matrix<S> bias_of_head(const CallPlan& c, const HeadParts<S>& p,
 /// Heads first .. first + n - 1 of a sequence, together in the kernel.
 template <class S>
 struct Wave {
-  Matrix<bool> keep;
   std::vector<Matrix<S>> bias, dbias;
   std::vector<FlashHead<S>> heads;
   std::vector<FlashCotangent<S>> bars;
@@ -366,7 +366,6 @@ Wave<S> gather_wave(HeadCount H, const CallPlan& c, const HeadParts<S>& p,
                     Index n) {
   const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
   Wave<S> w;
-  if (!c.full) w.keep = dense(c.mask);
   w.bias.resize(c.biased ? std::size_t(n) : 0);
   for (Index h = first; h < first + n; ++h) {
     const Index g = h / H.group();
@@ -390,12 +389,16 @@ void forward_by_kernel(HeadCount H, const CallPlan& c,
                        const HeadParts<S>& p, const HeadRules& r,
                        const HeadsView<S>& v) {
   const Index wave = c.biased ? H.group() : H.heads, n = v.Q.rows();
+
+  // write the pairs of a sequence
+  Matrix<bool> keep;
+  if (!c.full) keep = dense(c.mask);
   for (Index h = 0; h < H.heads; h += wave) {
     Wave<S> w = gather_wave(H, c, p, r, v, h, wave);
 
-    // let the kernel see a wave's mask
+    // let a wave see the pairs
     if (!c.full)
-      for (auto& head : w.heads) head.rule.keep = &w.keep;
+      for (auto& head : w.heads) head.rule.keep = &keep;
     flash_forward<S>(w.heads);
   }
   for (Index h = 0; h < p.sink.size(); ++h)
@@ -472,6 +475,7 @@ std::pair<VariantParts<S>, VariantRules> variant_of_head(
   rules.softcap = r.softcap, rules.buckets = r.buckets;
   rules.dropout = r.dropout, rules.empty = r.empty;
   rules.dropout.head = decltype(rules.dropout.head)(h);
+  rules.dropout.batch += v.batch;
   return {std::move(x), std::move(rules)};
 }
 
@@ -533,6 +537,10 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
     given.scale = Vector<S>::Ones(1);
     new (&v.Q) In<S>(view_in<S>(scaled));
   }
+
+  // write the pairs of a sequence
+  Matrix<bool> keep;
+  if (!c.full) keep = dense(c.mask);
   const Index wave = c.biased ? H.group() : H.heads;
   for (Index h = 0; h < H.heads; h += wave)
 
@@ -540,9 +548,9 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
     {
       Wave<S> w = gather_wave(H, c, given, r, v, h, wave);
 
-      // let the kernel see a wave's mask
+      // let a wave see the pairs
       if (!c.full)
-        for (auto& head : w.heads) head.rule.keep = &w.keep;
+        for (auto& head : w.heads) head.rule.keep = &keep;
       w.dbias.resize(w.bias.size());
       const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
       for (Index k = 0; k < wave; ++k) {
@@ -638,6 +646,16 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
                                   p.table.cols() == r.buckets.size()),
           who, ": table is ", shape(p.table), ", expected ", heads, "x",
           r.buckets.size());
+
+  // refuse numbers that mean nothing
+  require_domain(!r.softcap ||
+                     (*r.softcap > 0 && std::isfinite(*r.softcap)),
+                 who, ": softcap must be positive and finite");
+  if constexpr (in_kernel<S>)
+    require_domain(p.sink.allFinite() && p.scale.allFinite(), who,
+                   ": sinks and scales must be finite");
+  for (const double slope : r.slopes)
+    require_domain(std::isfinite(slope), who, ": slopes must be finite");
 
   // refuse a bias that does not cover the places
   const Block b = v.places();
@@ -833,7 +851,7 @@ std::vector<HeadsView<S>> views_of(const Layer<S>& L,
                        rows(t.V, s.k, s.m),
                        Out<S>(O, s.n, t.O.cols(),
                               Eigen::OuterStride<>(t.O.cols())),
-                       logZ, 0, 0, s.at});
+                       logZ, 0, 0, s.at, std::uint32_t(views.size())});
     }
   return views;
 }
@@ -963,6 +981,19 @@ void require_caches(const Layer<S>& L, const std::vector<Span>& spans,
             " are allowed, but were forgotten");
   }
 }
+/// Throws unless heads_forward will take a chunk behind its cache.
+template <class S>
+void require_chunk(const Layer<S>& L, const HeadsView<S>& v,
+                   const KeyValueCache<S>& c) {
+  const Index n = c.end() - c.first() + v.Q.rows();
+  const auto longer = [n](const In<S>& m) {
+    return In<S>(m.data(), n, m.cols(),
+                 Eigen::OuterStride<>(m.outerStride()));
+  };
+  require_heads_fit<S>("layer_decode", L.count(), L.parts, L.rules,
+                       {v.Q, longer(v.K), longer(v.V), v.O, v.logZ,
+                        c.end(), c.first(), v.at});
+}
 }  // namespace detail
 
 // run a layer forward
@@ -1035,7 +1066,8 @@ KeyValueCache<S> empty_cache(const Layer<S>& L) {
 /// returns their Y (thm. layer-prefix); keys that the mask shows to no
 /// later place are forgotten.  s.queries are the numbers of new rows,
 /// s.at the positions of new queries and of all keys in the cache.
-/// Throws std::invalid_argument, before any cache is changed.
+/// Throws std::invalid_argument and std::domain_error, before any cache
+/// is changed unless for an empty row that shall be refused.
 template <class S>
 Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
                        std::span<KeyValueCache<S>> caches,
@@ -1044,6 +1076,8 @@ Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
   detail::require_caches(L, spans, caches);
   LayerTrace<S> t = detail::prepare<S>(L, X, X);
   std::vector<HeadsView<S>> views = detail::views_of(L, t, spans);
+  for (std::size_t b = 0; b < spans.size(); ++b)
+    detail::require_chunk(L, views[b], caches[b]);
   for (std::size_t b = 0; b < spans.size(); ++b)
 
     // append a chunk and look at its cache
