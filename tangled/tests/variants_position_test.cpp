@@ -45,6 +45,14 @@ BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
       verify(to_double(abs(dot - sum)), 1e-29);
     }
 }
+BOOST_AUTO_TEST_CASE(sinusoids_in_float) {
+  const Index p = 1000000;
+  verify(sinusoidal<float>(4, 64, p), sinusoidal<quad>(4, 64, p),
+         Matrix<double>::Constant(4, 64, 0x1p-24 + 0x1p-52 +
+                                             0x1p-51 * double(p + 3)));
+  BOOST_CHECK_EXCEPTION(sinusoidal<double>(-1, 4), std::invalid_argument,
+                        says("sinusoidal: n = -1"));
+}
 BOOST_AUTO_TEST_CASE(rotary_is_an_isometry) {
   for (const Pairs pairs : {Pairs::neighbours, Pairs::halves})
     for (const Index p : {0, 3, 4096}) {
@@ -286,6 +294,15 @@ BOOST_AUTO_TEST_CASE(stretched_frequencies_by_wavelength) {
       verify(to_double(abs(yarn(a) / mask(a) - 1)), s * 0x1p-52);
     }
   }
+}
+BOOST_AUTO_TEST_CASE(ramps_need_a_clock_that_turns) {
+  const auto theta = frequencies<double>(8);
+  const auto yarn = yarn_frequencies<double>(8, {4, 6});
+  refute(new_angles({theta, yarn, 4, 6}, yarn(0), 0), 2.9);
+  const auto just = yarn_frequencies<double>(8, {4, 6.3});
+  for (Index a = 0; a < 4; ++a)
+    verify(worse(0, new_angles({theta, just, 4, 6.3}, just(a), a)),
+           6 * 0x1p-53);
 }
 BOOST_AUTO_TEST_CASE(yarn_is_not_its_formula) {
   const Stretch x{16, 4096, 1, 32};

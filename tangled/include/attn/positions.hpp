@@ -31,16 +31,18 @@ Vector<S> frequencies(Index d, double base = 10000) {
   return theta;
 }
 /// P of eq. sinusoidal for positions first, ..., first + n - 1; n x d.
+/// Throws as frequencies, std::invalid_argument for n < 0.
 template <class S>
 Matrix<S> sinusoidal(Index n, Index d, Index first = 0,
                      double base = 10000) {
   using std::cos, std::sin;
-  const Vector<S> theta = frequencies<S>(d, base);
+  require(n >= 0, "sinusoidal: n = ", n);
+  const Vector<Angle<S>> theta = frequencies<Angle<S>>(d, base);
   Matrix<S> P(n, d);
   for (Index i = 0; i < n; ++i)
     for (Index a = 0; a < d / 2; ++a) {
-      const S phi = S(double(first + i)) * theta(a);
-      P(i, 2 * a) = sin(phi), P(i, 2 * a + 1) = cos(phi);
+      const Angle<S> phi = Angle<S>(double(first + i)) * theta(a);
+      P(i, 2 * a) = S(sin(phi)), P(i, 2 * a + 1) = S(cos(phi));
     }
   return P;
 }
