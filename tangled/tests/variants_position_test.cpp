@@ -330,6 +330,26 @@ BOOST_AUTO_TEST_CASE(partial_rotations) {
     verify(distance(rotate(Z, R, Places(4, 3)), rotate(Z, R, 3)), 0);
   }
 }
+BOOST_AUTO_TEST_CASE(rotations_may_be_kept) {
+  const Vector<double> theta = frequencies<double>(8);
+  const Rotary<double> R{theta, Pairs::neighbours, 1, 1.5};
+  const Places p(std::vector<Index>{5, 0, 2}), q(std::vector<Index>{1, 7, 7});
+  const Matrix<double> X = gaussian<double>(3, 9, 1, "X");
+  auto t = rotations(R, p);
+  verify(distance(rotate(X, t), rotate(X, R, p)), 0);
+  verify(distance(rotate(X, t, true), rotate(X, R, p, true)), 0);
+  const auto other = rotations(R, q);
+  t.cos.rightCols(2) = other.cos.rightCols(2);
+  t.sin.rightCols(2) = other.sin.rightCols(2);
+  const Rotary<double> first{theta.head(2), Pairs::neighbours, 0, 1.5},
+      last{theta.tail(2), Pairs::neighbours, 1, 1.5};
+  const Matrix<double> Y = rotate(X, t);
+  verify(distance(Y.leftCols(4), rotate(X.leftCols(4), first, p)), 0);
+  verify(distance(Y.rightCols(5), rotate(X.rightCols(5), last, q)), 0);
+  t.sin.resize(2, 4);
+  BOOST_CHECK_EXCEPTION(rotate(X, t), std::invalid_argument,
+                        says("rotate: cosines are 3x4 but sines 2x4"));
+}
 BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = 7;
