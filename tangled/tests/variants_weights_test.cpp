@@ -482,6 +482,47 @@ BOOST_AUTO_TEST_CASE(answer_two_by_two) {
     verify(distance(P(0, 0), x) + distance(P(1, 0), 1 - x), 1e-31);
   }
 }
+BOOST_AUTO_TEST_CASE(answer_log_n) {
+  for (const Index n : {10, 1000, 100000})
+    for (const double kd : {0.5, 1.0, 2.0}) {
+      Matrix<double> s = Matrix<double>::Zero(1, n);
+      s(0) = 0.25;  // the lead
+      const double N = double(n), beta = kd / 0.25 * std::log(N);
+      const double w = attn::gibbs(Matrix<double>(beta * s))(0);
+      const double expected = 1 / (1 + (N - 1) * std::pow(N, -kd));
+      verify(std::abs(w / expected - 1), (N + 64) * 0x1p-52);
+    }
+}
+BOOST_AUTO_TEST_CASE(answer_stick) {
+  const Index n = 6;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, n, seed, "s"),
+                       D = gaussian<quad>(1, n, seed, "ds"),
+                       G = gaussian<quad>(1, n, seed, "dA");
+    Matrix<quad> A(1, n), v(1, n), scores(1, n + 1);
+    quad along = 0, spent = 0, product = 0, after = 0;
+
+    // break a stick
+    const Dual<quad> whole(quad(1));
+    Dual<quad> left = whole;
+    for (Index j = 0; j < n; ++j) {
+      const Dual<quad> z(s(j), D(j)), share = whole / (whole + exp(-z)),
+                       a = left * share;
+      left = left - a;
+      v(j) = value(share), A(j) = value(a);
+      along += G(j) * a.d;
+      spent += log(1 + exp(s(j)));
+      scores(j) = s(j) - spent;
+    }
+    scores(n) = -spent;
+    for (Index k = n; k-- > 0; after += A(k) * G(k))
+      product += D(k) * ((1 - v(k)) * A(k) * G(k) - v(k) * after);
+    verify(to_double(abs(along - product)), 1e-31);
+    const Matrix<quad> gibbs_weights = attn::gibbs(scores);
+    verify(distance(gibbs_weights.leftCols(n), A), 1e-31);
+    verify(to_double(abs(log_partition(scores)(0))), 1e-31);
+  }
+}
 BOOST_AUTO_TEST_CASE(answer_support) {
   const Index rows = 4000, n = 12;
   for (const double rate : {0.5, 2.0, 5.0}) {
