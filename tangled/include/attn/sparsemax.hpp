@@ -133,7 +133,7 @@ Matrix<S> entmax_vjp(const Matrix<S>& p,
     S total(0), sum(0);
     for (Index j = 0; j < p.cols(); ++j)
       if (!(p(i, j) == S(0))) {
-        w(i, j) = pow(p(i, j), S(S(2) - alpha));
+        w(i, j) = p(i, j) == p(i, j) ? S(pow(p(i, j), S(S(2) - alpha))) : p(i, j);
         dS(i, j) = dp(i, j) - dp(i, top);
         total += w(i, j), sum += w(i, j) * dS(i, j);
       }
