@@ -218,6 +218,17 @@ BOOST_AUTO_TEST_CASE(dobrushin_by_hand) {
   BOOST_CHECK_EXCEPTION(dobrushin(2 * A), std::domain_error,
                         says("dobrushin: row 0"));
 }
+BOOST_AUTO_TEST_CASE(causal_averages_halve) {
+  for (const Index n : {2, 10, 100}) {
+    const Matrix<double> A = attn::gibbs(causal_bias<double>(n, n));
+    Matrix<double> w = Matrix<double>::Zero(1, n);
+    w(n - 1) = 1;
+    for (int layer = 0; layer < 40; ++layer) w = (w * A).eval();
+    const double before = w.rightCols(n - 1).sum();
+    w = (w * A).eval();
+    verify(std::abs(w.rightCols(n - 1).sum() / before - 0.5), 1e-5);
+  }
+}
 BOOST_AUTO_TEST_CASE(averages_contract) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Index n = Index(2 + seed % 4), m = Index(1 + seed % 5);
