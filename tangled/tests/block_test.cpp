@@ -71,6 +71,21 @@ BOOST_AUTO_TEST_CASE(norms_forget_length) {
                0x1p-49);
     }
 }
+BOOST_AUTO_TEST_CASE(norms_refuse_other_shapes) {
+  using bad = std::invalid_argument;
+  const Matrix<double> X = gaussian<double>(3, 4, 1, "X"), Z = X.leftCols(3);
+  const Vector<double> gain = Vector<double>::Ones(3), none;
+  BOOST_CHECK_EXCEPTION(norm_vjp(rms_norm(X), Z), bad,
+                        says("norm_vjp: dY is 3x3 but the rows are 3x4"));
+  BOOST_CHECK_EXCEPTION(with_gain(X, gain, none), bad,
+                        says("with_gain: 3 numbers for rows of 4"));
+  BOOST_CHECK_EXCEPTION(with_gain(X, none, gain), bad,
+                        says("with_gain: 3 numbers for rows of 4"));
+  BOOST_CHECK_EXCEPTION(with_gain_vjp(X, none, none, Z), bad,
+                        says("with_gain_vjp: dY is 3x3 but x is 3x4"));
+  BOOST_CHECK_EXCEPTION(silu_vjp(X, Z), bad,
+                        says("silu_vjp: dY is 3x3 but x is 3x4"));
+}
 BOOST_AUTO_TEST_CASE(norms_take_any_rows) {
   const Matrix<double> X = gaussian<double>(4, 7, 1);
   const Eigen::MatrixXd columns = X;

@@ -90,6 +90,16 @@ BOOST_AUTO_TEST_CASE(js_zero_and_maximum) {
   }
   const Matrix<double> few{{1, 0}, {1, 0}, {0, 1}, {0, 1}};
   verify(std::abs(head_diversity(few, 4) - std::log(2.0)), 0x1p-51);
+
+  // leave both ends by a little
+  const double e = 0x1p-20;
+  const Matrix<double> nearly{{1, 0, 0}, {e, 1 - e, 0}, {0, 0, 1}};
+  refute(std::log(3.0) - head_diversity(nearly, 3), 1e-7);
+  const Matrix<double> alike{{0.5, 0.5}, {0.5, 0.5}, {0.5 + e, 0.5 - e}};
+  refute(head_diversity(alike, 3), 1e-14);
+  Matrix<double> tiny{{1, 0}, {1, 0}, {1, 0}, {1, 0}};
+  tiny(2, 1) = 0x1p-1074;
+  verify(std::abs(head_diversity(tiny, 4)), 0x1p-1000);
 }
 BOOST_AUTO_TEST_CASE(js_within_range) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -195,12 +205,29 @@ BOOST_AUTO_TEST_CASE(dobrushin_by_hand) {
   verify(std::abs(dobrushin(A.topRows(2)) - 0.5), 0);
   verify(std::abs(dobrushin(A.bottomRows(2)) - 0.75), 0);
   verify(dobrushin(A.topRows(1)) + dobrushin(A.row(1).replicate(3, 1)), 0);
-  verify(std::abs(diameter(Matrix<double>{{0, 0}, {3, 4}, {3, 0}}) - 5), 0);
+  const Matrix<double> points{{0, 0}, {3, 4}, {3, 0}};
+  verify(std::abs(diameter(points) - 5), 0);
+  for (Index i = 0; i < 3; ++i) {
+    Matrix<double> spoilt = points;
+    spoilt(i, 0) = std::nan("");
+    BOOST_TEST(std::isnan(diameter(spoilt)));
+  }
   for (const Index n : {1, 2, 3, 8, 100})
     verify(std::abs(dobrushin(attn::gibbs(causal_bias<double>(n, n))) -
                     (1 - 1 / double(n))), double(n) * 0x1p-52);
   BOOST_CHECK_EXCEPTION(dobrushin(2 * A), std::domain_error,
                         says("dobrushin: row 0"));
+}
+BOOST_AUTO_TEST_CASE(causal_averages_halve) {
+  for (const Index n : {2, 10, 100}) {
+    const Matrix<double> A = attn::gibbs(causal_bias<double>(n, n));
+    Matrix<double> w = Matrix<double>::Zero(1, n);
+    w(n - 1) = 1;
+    for (int layer = 0; layer < 40; ++layer) w = (w * A).eval();
+    const double before = w.rightCols(n - 1).sum();
+    w = (w * A).eval();
+    verify(std::abs(w.rightCols(n - 1).sum() / before - 0.5), 1e-5);
+  }
 }
 BOOST_AUTO_TEST_CASE(averages_contract) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {

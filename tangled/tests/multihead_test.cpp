@@ -106,6 +106,27 @@ BOOST_AUTO_TEST_CASE(heads_may_be_renumbered) {
     verify(distance(attend(p, X), attend(m, X)), 1e-31);
   }
 }
+BOOST_AUTO_TEST_CASE(sets_may_be_renumbered) {
+  const auto m = xavier<quad>({6, 4, 2, 2, 3}, 1);
+  const Matrix<quad> X = gaussian<quad>(4, 6, 1, "X");
+  const Matrix<quad> Y = attend(m, X);
+  const auto moved = [&](std::array<Index, 4> heads, bool sets) {
+    MultiHead<quad> p = m;
+    for (Index h = 0; h < 4; ++h) {
+      const Index from = heads[std::size_t(h)];
+      p.W_Q.middleCols(2 * h, 2) = m.W_Q.middleCols(2 * from, 2);
+      p.W_O.middleRows(3 * h, 3) = m.W_O.middleRows(3 * from, 3);
+    }
+    if (sets) {
+      p.W_K << m.W_K.rightCols(2), m.W_K.leftCols(2);
+      p.W_V << m.W_V.rightCols(3), m.W_V.leftCols(3);
+    }
+    return distance(attend(p, X), Y);
+  };
+  verify(moved({1, 0, 3, 2}, false), 1e-31);
+  verify(moved({2, 3, 0, 1}, true), 1e-31);
+  refute(moved({2, 3, 0, 1}, false), 0.1);
+}
 BOOST_AUTO_TEST_CASE(positions_may_be_permuted) {
   const auto m = xavier<quad>({6, 3}, 1);
   const Matrix<quad> X = gaussian<quad>(5, 6, 12);

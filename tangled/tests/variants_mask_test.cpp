@@ -267,6 +267,12 @@ BOOST_AUTO_TEST_CASE(masks_refuse_one_bad_number) {
   BOOST_CHECK_EXCEPTION(random_tiles(5, 5, 1, -1, 1), bad, says("row -1"));
   BOOST_CHECK_EXCEPTION(census(m, 0), bad, says("each_tile: tile 0"));
 }
+BOOST_AUTO_TEST_CASE(places_refuse_other_rows) {
+  for (const auto& [from, to] : {std::pair<Index, Index>{-1, 2}, {2, 1},
+                                 {1, 4}})
+    BOOST_CHECK_EXCEPTION(Places(3).part(from, to), std::invalid_argument,
+                          says("Places: rows"));
+}
 
 // check answers about masks
 BOOST_AUTO_TEST_CASE(answer_xor) {

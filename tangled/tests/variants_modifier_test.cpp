@@ -302,12 +302,13 @@ quad slope_along(const DualParts& z, const VariantRules& r,
 void compare_gradients(const QuadParts& x, const VariantRules& r,
                        std::uint64_t seed) {
   const auto f = variant_forward(x, r);
-  const Matrix<quad> dO = gaussian<quad>(f.O.rows(), f.O.cols(), seed);
-  const Vector<quad> dlogZ = gaussian<quad>(f.O.rows(), 1, seed + 1);
+  const Matrix<quad> dO = gaussian<quad>(f.O.rows(), f.O.cols(), seed, "dO");
+  const Vector<quad> dlogZ = gaussian<quad>(f.O.rows(), 1, seed, "dlogZ");
   const QuadParts g = variant_vjp(x, r, f, dO, dlogZ);
   each_part([&](const std::string& name, const auto& a, const auto& b) {
     if (a.size() == 0) return;
-    const Matrix<quad> D = gaussian<quad>(a.rows(), a.cols(), seed + 2);
+    const Matrix<quad> D =
+        gaussian<quad>(a.rows(), a.cols(), seed, "moving " + name);
     quad product = 0;
     for (Index k = 0; k < D.size(); ++k)
       product += D.data()[k] * b.data()[k];

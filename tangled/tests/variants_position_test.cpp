@@ -45,6 +45,14 @@ BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
       verify(to_double(abs(dot - sum)), 1e-29);
     }
 }
+BOOST_AUTO_TEST_CASE(sinusoids_in_float) {
+  const Index p = 1000000;
+  verify(sinusoidal<float>(4, 64, p), sinusoidal<quad>(4, 64, p),
+         Matrix<double>::Constant(4, 64, 0x1p-24 + 0x1p-52 +
+                                             0x1p-51 * double(p + 3)));
+  BOOST_CHECK_EXCEPTION(sinusoidal<double>(-1, 4), std::invalid_argument,
+                        says("sinusoidal: n = -1"));
+}
 BOOST_AUTO_TEST_CASE(rotary_is_an_isometry) {
   for (const Pairs pairs : {Pairs::neighbours, Pairs::halves})
     for (const Index p : {0, 3, 4096}) {
@@ -287,6 +295,15 @@ BOOST_AUTO_TEST_CASE(stretched_frequencies_by_wavelength) {
     }
   }
 }
+BOOST_AUTO_TEST_CASE(ramps_need_a_clock_that_turns) {
+  const auto theta = frequencies<double>(8);
+  const auto yarn = yarn_frequencies<double>(8, {4, 6});
+  refute(new_angles({theta, yarn, 4, 6}, yarn(0), 0), 2.9);
+  const auto just = yarn_frequencies<double>(8, {4, 6.3});
+  for (Index a = 0; a < 4; ++a)
+    verify(worse(0, new_angles({theta, just, 4, 6.3}, just(a), a)),
+           6 * 0x1p-53);
+}
 BOOST_AUTO_TEST_CASE(yarn_is_not_its_formula) {
   const Stretch x{16, 4096, 1, 32};
   const auto program = yarn_frequencies<double>(128, x);
@@ -312,6 +329,26 @@ BOOST_AUTO_TEST_CASE(partial_rotations) {
     verify(distance(rotate(Z, G, 3), rotate(2 * Z, R, 3)), 0);
     verify(distance(rotate(Z, R, Places(4, 3)), rotate(Z, R, 3)), 0);
   }
+}
+BOOST_AUTO_TEST_CASE(rotations_may_be_kept) {
+  const Vector<double> theta = frequencies<double>(8);
+  const Rotary<double> R{theta, Pairs::neighbours, 1, 1.5};
+  const Places p(std::vector<Index>{5, 0, 2}), q(std::vector<Index>{1, 7, 7});
+  const Matrix<double> X = gaussian<double>(3, 9, 1, "X");
+  auto t = rotations(R, p);
+  verify(distance(rotate(X, t), rotate(X, R, p)), 0);
+  verify(distance(rotate(X, t, true), rotate(X, R, p, true)), 0);
+  const auto other = rotations(R, q);
+  t.cos.rightCols(2) = other.cos.rightCols(2);
+  t.sin.rightCols(2) = other.sin.rightCols(2);
+  const Rotary<double> first{theta.head(2), Pairs::neighbours, 0, 1.5},
+      last{theta.tail(2), Pairs::neighbours, 1, 1.5};
+  const Matrix<double> Y = rotate(X, t);
+  verify(distance(Y.leftCols(4), rotate(X.leftCols(4), first, p)), 0);
+  verify(distance(Y.rightCols(5), rotate(X.rightCols(5), last, q)), 0);
+  t.sin.resize(2, 4);
+  BOOST_CHECK_EXCEPTION(rotate(X, t), std::invalid_argument,
+                        says("rotate: cosines are 3x4 but sines 2x4"));
 }
 BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {

@@ -162,6 +162,14 @@ BOOST_AUTO_TEST_CASE(sparse_edges) {
   BOOST_CHECK_EXCEPTION(entmax(s, 1.5, 0.0), std::domain_error,
                         says("entmax: temperature"));
 }
+BOOST_AUTO_TEST_CASE(sparse_rows_do_not_hide_nan) {
+  const Matrix<double> bad = Matrix<double>::Constant(1, 3, nan),
+                       one = Matrix<double>::Ones(1, 3);
+  for (const double alpha : {1.0, 1.5, 2.0}) {
+    BOOST_TEST(entmax_vjp(bad, one, alpha).array().isNaN().all());
+    BOOST_TEST(std::isnan(tsallis_entropy(bad, alpha)(0)));
+  }
+}
 BOOST_AUTO_TEST_CASE(entmax_jacobian) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     for (const double alpha : {1.0, 1.3, 1.5, 2.0}) {
@@ -370,28 +378,45 @@ BOOST_AUTO_TEST_CASE(learning_is_convex) {
       verify(distance(rest, KL(at(b), at(c))), 1e-30);
     }
 }
-BOOST_AUTO_TEST_CASE(temperature_from_samples) {
-  const Index n = 4000, m = 8;
-  const double beta = 1.25;
-  const Matrix<double> s = gaussian<double>(n, m, 5);
+/// One draw from each row's weights at beta, and the information in all.
+std::pair<Matrix<double>, double> draws_from(const Matrix<double>& s,
+                                             double beta,
+                                             std::uint64_t seed) {
   const Matrix<double> A = attn::gibbs(Matrix<double>(beta * s));
-  const Matrix<double> r = uniform<double>(n, 1, 6);
-  Matrix<double> q = Matrix<double>::Zero(n, m);
+  const Matrix<double> r = uniform<double>(s.rows(), 1, seed, "draws");
+  Matrix<double> q = Matrix<double>::Zero(s.rows(), s.cols());
   double information = 0;
-  for (Index i = 0; i < n; ++i) {
+  for (Index i = 0; i < s.rows(); ++i) {
     double left = (r(i) + 1) / 2;
     Index j = 0;
-    while (j + 1 < m && left >= A(i, j)) left -= A(i, j++);
+    while (j + 1 < s.cols() && left >= A(i, j)) left -= A(i, j++);
     q(i, j) = 1;
     const double mean = A.row(i).dot(s.row(i));
     information += A.row(i).dot(s.row(i).array().square().matrix()) -
                    mean * mean;
   }
+  return {q, information};
+}
+BOOST_AUTO_TEST_CASE(temperature_from_samples) {
+  const double beta = 1.25;
+  const Matrix<double> s = gaussian<double>(4000, 8, 5, "scores");
+  const auto [q, information] = draws_from(s, beta, 6);
   const double error = 1 / std::sqrt(information);
   const double found = 1 / learn_temperature(s, q);
   fact("found", found, 4);
   fact("error", error);
   verify(std::abs(found - beta), 5 * error);
+}
+BOOST_AUTO_TEST_CASE(standard_error_of_a_temperature) {
+  const Index n = 100, m = 8;
+  double square = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const Matrix<double> s = gaussian<double>(n, m, seed, "scores");
+    const auto [q, information] = draws_from(s, 1.25, seed);
+    const double off = 1 / learn_temperature(s, q) - 1.25;
+    square += off * off * information / 1000;
+  }
+  verify(std::abs(square - 1), 5 * std::sqrt(2 / 1000.0) + 0.1);
 }
 BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
   using bad = std::invalid_argument;
@@ -410,8 +435,20 @@ BOOST_AUTO_TEST_CASE(weights_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(learn_temperature(Matrix<double>{{0, -inf}},
                                           Matrix<double>{{1, 0}}),
                         std::domain_error, says("score 0,1 is not finite"));
+}
+BOOST_AUTO_TEST_CASE(weights_refuse_bad_numbers) {
+  const Matrix<double> A = attn::gibbs(gaussian<double>(2, 3, 1));
   BOOST_CHECK_EXCEPTION(sinkhorn(A, 0.0), std::domain_error,
                         says("sinkhorn: temperature"));
+  BOOST_CHECK_EXCEPTION(sinkhorn_vjp(A, A, 0.0), std::domain_error,
+                        says("sinkhorn_vjp: temperature"));
+  BOOST_CHECK_EXCEPTION(entmax_vjp(A, A, 1.5, -1.0), std::domain_error,
+                        says("entmax_vjp: temperature"));
+  const Matrix<double> bad{{0, nan}};
+  BOOST_CHECK_EXCEPTION(learn_temperature(Matrix<double>{{0, 1}}, bad),
+                        std::domain_error, says("weight 0,1 is not finite"));
+  BOOST_CHECK_EXCEPTION(temperature_of_entropy(bad, 0.1), std::domain_error,
+                        says("temperature_of_entropy: score 0,1 is NaN"));
 }
 
 // check the answers about weights
@@ -443,6 +480,47 @@ BOOST_AUTO_TEST_CASE(answer_two_by_two) {
     const quad x = 1 / (1 + exp(-Delta / (2 * T)));
     const Matrix<quad> P = sinkhorn(S, T).P;
     verify(distance(P(0, 0), x) + distance(P(1, 0), 1 - x), 1e-31);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_log_n) {
+  for (const Index n : {10, 1000, 100000})
+    for (const double kd : {0.5, 1.0, 2.0}) {
+      Matrix<double> s = Matrix<double>::Zero(1, n);
+      s(0) = 0.25;  // the lead
+      const double N = double(n), beta = kd / 0.25 * std::log(N);
+      const double w = attn::gibbs(Matrix<double>(beta * s))(0);
+      const double expected = 1 / (1 + (N - 1) * std::pow(N, -kd));
+      verify(std::abs(w / expected - 1), (N + 64) * 0x1p-52);
+    }
+}
+BOOST_AUTO_TEST_CASE(answer_stick) {
+  const Index n = 6;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, n, seed, "s"),
+                       D = gaussian<quad>(1, n, seed, "ds"),
+                       G = gaussian<quad>(1, n, seed, "dA");
+    Matrix<quad> A(1, n), v(1, n), scores(1, n + 1);
+    quad along = 0, spent = 0, product = 0, after = 0;
+
+    // break a stick
+    const Dual<quad> whole(quad(1));
+    Dual<quad> left = whole;
+    for (Index j = 0; j < n; ++j) {
+      const Dual<quad> z(s(j), D(j)), share = whole / (whole + exp(-z)),
+                       a = left * share;
+      left = left - a;
+      v(j) = value(share), A(j) = value(a);
+      along += G(j) * a.d;
+      spent += log(1 + exp(s(j)));
+      scores(j) = s(j) - spent;
+    }
+    scores(n) = -spent;
+    for (Index k = n; k-- > 0; after += A(k) * G(k))
+      product += D(k) * ((1 - v(k)) * A(k) * G(k) - v(k) * after);
+    verify(to_double(abs(along - product)), 1e-31);
+    const Matrix<quad> gibbs_weights = attn::gibbs(scores);
+    verify(distance(gibbs_weights.leftCols(n), A), 1e-31);
+    verify(to_double(abs(log_partition(scores)(0))), 1e-31);
   }
 }
 BOOST_AUTO_TEST_CASE(answer_support) {

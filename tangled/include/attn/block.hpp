@@ -57,8 +57,11 @@ Normalised<typename D::Scalar> rms_norm(const Eigen::MatrixBase<D>& X,
 
 // pull back through normalised rows
 /// Cotangent of X for that of n.x, either norm (prop. layer-norm).
+/// Throws std::invalid_argument for another shape.
 template <class S, class D>
 Matrix<S> norm_vjp(const Normalised<S>& n, const Eigen::MatrixBase<D>& dY) {
+  require(dY.rows() == n.x.rows() && dY.cols() == n.x.cols(),
+          "norm_vjp: dY is ", shape(dY), " but the rows are ", shape(n.x));
   Matrix<S> dX = dY;
   for (Index i = 0; i < dX.rows(); ++i) {
     const S along = n.x.row(i).dot(dX.row(i)) / S(double(dX.cols()));
@@ -70,9 +73,13 @@ Matrix<S> norm_vjp(const Normalised<S>& n, const Eigen::MatrixBase<D>& dY) {
 
 // give normalised rows a gain
 /// x with column m times gain(m), plus shift(m); empty: 1, 0.
+/// Throws std::invalid_argument if they have another length.
 template <class S>
 Matrix<S> with_gain(Matrix<S> x, const Vector<S>& gain,
                     const Vector<S>& shift) {
+  for (const Index d : {gain.size(), shift.size()})
+    require(d == 0 || d == x.cols(), "with_gain: ", d,
+            " numbers for rows of ", x.cols());
   for (Index m = 0; m < gain.size(); ++m) x.col(m) *= gain(m);
   for (Index m = 0; m < shift.size(); ++m) x.col(m).array() += shift(m);
   return x;
@@ -84,10 +91,12 @@ struct GainGradient {
   Vector<S> gain, shift;
 };
 
-/// The cotangents for dY; x n x d.
+/// The cotangents for dY; x n x d.  Throws std::invalid_argument.
 template <class S>
 GainGradient<S> with_gain_vjp(const Matrix<S>& x, const Vector<S>& gain,
                               const Vector<S>& shift, const Matrix<S>& dY) {
+  require(dY.rows() == x.rows() && dY.cols() == x.cols(),
+          "with_gain_vjp: dY is ", shape(dY), " but x is ", shape(x));
   GainGradient<S> g{with_gain(dY, gain, Vector<S>()), {}, {}};
   if (gain.size() > 0) g.gain = x.cwiseProduct(dY).colwise().sum();
   if (shift.size() > 0) g.shift = dY.colwise().sum();
@@ -103,8 +112,11 @@ Matrix<typename D::Scalar> silu(const Eigen::MatrixBase<D>& x) {
 }
 
 /// Cotangent of x for the cotangent dY of silu(x).
+/// Throws std::invalid_argument for another shape.
 template <class S>
 Matrix<S> silu_vjp(const Matrix<S>& x, const Matrix<S>& dY) {
+  require(dY.rows() == x.rows() && dY.cols() == x.cols(),
+          "silu_vjp: dY is ", shape(dY), " but x is ", shape(x));
   const Matrix<S> sigma = (S(1) + (-x.array()).exp()).inverse();
   return dY.array() * sigma.array() *
          (S(1) + x.array() * (S(1) - sigma.array()));

@@ -24,9 +24,16 @@ Index queries_per_head(const char* f, const ScoreRows<S>& A, Index heads) {
 template <class S>
 S js_term(const S& a, const S& m) {
   using std::log, std::log1p;
-  if (a == S(0)) return m;
+  if (a == S(0) || m == S(0)) return m;
   const S near = a + a < m ? S(log(S(a / m))) : S(log1p(S((a - m) / m)));
   return S(a * near) - (a - m);
+}
+
+// take the larger of two, or what is no number
+/// The larger of two numbers; NaN if either is.
+template <class S>
+S wider(const S& w, const S& d) {
+  return w == w && !(d < w) ? d : w;
 }
 }  // namespace detail
 
@@ -115,11 +122,12 @@ typename D::Scalar dobrushin(const Eigen::MatrixBase<D>& weights) {
   for (Index i = 0; i < A.rows(); ++i)
     for (Index k = 0; k < i; ++k) {
       const S d = (A.row(i) - A.row(k)).cwiseAbs().sum() / S(2);
-      if (!(d < widest)) widest = d;
+      widest = detail::wider(widest, d);
     }
   return widest;
 }
-/// Largest Euclidean distance of two rows of X; 0 for fewer than two.
+/// Largest Euclidean distance of two rows of X; 0 for fewer than two, NaN
+/// if two of them have none.
 template <class D>
 typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
   using S = typename D::Scalar;
@@ -128,7 +136,7 @@ typename D::Scalar diameter(const Eigen::MatrixBase<D>& points) {
   for (Index i = 0; i < X.rows(); ++i)
     for (Index k = 0; k < i; ++k) {
       const S d = (X.row(i) - X.row(k)).norm();
-      if (!(d < widest)) widest = d;
+      widest = detail::wider(widest, d);
     }
   return widest;
 }

@@ -495,16 +495,14 @@ VariantParts<S> variant_vjp(
         f.scores, detail::scatter(f.D, r, all, rows), dO, r);
   }
   dA.leftCols(m) = detail::dropped<S>(dA.leftCols(m), r, all);
-  const Matrix<S> lowered = fisher_lower(f.A, dA);
-  Matrix<S> dS = lowered.leftCols(m);
-  if (x.sink.size() > 0) g.sink(0, 0) = lowered.col(m).sum();
+  Matrix<S> lowered = fisher_lower(f.A, dA);
 
   // add the cotangent of the free energy
-  for (Index i = 0; i < dlogZ.size(); ++i) {
-    for (Index j = 0; j < m; ++j)
-      if (!(f.A(i, j) == S(0))) dS(i, j) += dlogZ(i) * f.A(i, j);
-    if (x.sink.size() > 0) g.sink(0, 0) += dlogZ(i) * f.A(i, m);
-  }
+  for (Index i = 0; i < dlogZ.size(); ++i)
+    for (Index j = 0; j <= m; ++j)
+      if (!(f.A(i, j) == S(0))) lowered(i, j) += dlogZ(i) * f.A(i, j);
+  if (x.sink.size() > 0) g.sink(0, 0) = lowered.col(m).sum();
+  Matrix<S> dS = lowered.leftCols(m);
   detail::keep_zeros(f.scores, dS);
 
   // pull back to the tables of a variant

@@ -43,8 +43,10 @@ class Places {
   }
 
   // cut and compare places
-  /// Places of the rows from, ..., to - 1.
+  /// Places of the rows from, ..., to - 1.  Throws std::invalid_argument.
   Places part(Index from, Index to) const {
+    require(0 <= from && from <= to && to <= n, "Places: rows ", from, "..",
+            to, " of ", n);
     Places p = *this;
     p.start += from, p.n = to - from;
     return p;

@@ -31,16 +31,18 @@ Vector<S> frequencies(Index d, double base = 10000) {
   return theta;
 }
 /// P of eq. sinusoidal for positions first, ..., first + n - 1; n x d.
+/// Throws as frequencies, std::invalid_argument for n < 0.
 template <class S>
 Matrix<S> sinusoidal(Index n, Index d, Index first = 0,
                      double base = 10000) {
   using std::cos, std::sin;
-  const Vector<S> theta = frequencies<S>(d, base);
+  require(n >= 0, "sinusoidal: n = ", n);
+  const Vector<Angle<S>> theta = frequencies<Angle<S>>(d, base);
   Matrix<S> P(n, d);
   for (Index i = 0; i < n; ++i)
     for (Index a = 0; a < d / 2; ++a) {
-      const S phi = S(double(first + i)) * theta(a);
-      P(i, 2 * a) = sin(phi), P(i, 2 * a + 1) = cos(phi);
+      const Angle<S> phi = Angle<S>(double(first + i)) * theta(a);
+      P(i, 2 * a) = S(sin(phi)), P(i, 2 * a + 1) = S(cos(phi));
     }
   return P;
 }
@@ -57,34 +59,60 @@ struct Rotary {
   Index fixed = 0;
   Angle<S> gain = Angle<S>(1);
 };
-/// Rows x_i -> R_p x_i, or R_p^T x_i if back, at the places p; each is
-/// the vjp of the other.  X is any expression, n x (2 theta.size() +
-/// fixed).  Throws std::invalid_argument.
+/// Cosines and sines of rotations, times gain: a row for each place, a
+/// column for each plane.
 template <class S>
-Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotary<S>& R,
-                 const Places& at, bool back = false) {
+struct Rotations {
+  Matrix<S> cos, sin;
+  Pairs pairs = Pairs::neighbours;
+  Index fixed = 0;
+};
+/// The rotations of R at the places p.
+template <class S>
+Rotations<S> rotations(const Rotary<S>& R, const Places& at) {
   using std::cos, std::sin;
-  const Index planes = R.theta.size();
+  Rotations<S> t{Matrix<S>(at.size(), R.theta.size()), {}, R.pairs, R.fixed};
+  t.sin = t.cos;
+  for (Index i = 0; i < at.size(); ++i)
+    for (Index a = 0; a < R.theta.size(); ++a) {
+      const Angle<S> phi = Angle<S>(double(at[i])) * R.theta(a);
+      t.cos(i, a) = S(R.gain * cos(phi));
+      t.sin(i, a) = S(R.gain * sin(phi));
+    }
+  return t;
+}
+/// Rows x_i -> R_p x_i, or R_p^T x_i if back; each is the vjp of the
+/// other.  X is any expression, places x (2 planes + fixed).
+/// Throws std::invalid_argument.
+template <class S>
+Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotations<S>& t,
+                 bool back = false) {
+  const Index planes = t.cos.cols();
 
   // demand features and places that fit
-  require(X.cols() == 2 * planes + R.fixed, "rotate: X is ", shape(X),
-          " but R has ", planes, " planes and ", R.fixed, " fixed features");
-  require(X.rows() == at.size(), "rotate: X is ", shape(X), " but has ",
-          at.size(), " places");
+  require(t.sin.rows() == t.cos.rows() && t.sin.cols() == planes,
+          "rotate: cosines are ", shape(t.cos), " but sines ", shape(t.sin));
+  require(X.cols() == 2 * planes + t.fixed, "rotate: X is ", shape(X),
+          " but R has ", planes, " planes and ", t.fixed, " fixed features");
+  require(X.rows() == t.cos.rows(), "rotate: X is ", shape(X), " but has ",
+          t.cos.rows(), " places");
   for (Index i = 0; i < X.rows(); ++i)
     for (Index a = 0; a < planes; ++a) {
-      const Angle<S> turn(double(back ? -at[i] : at[i]));
-      const Angle<S> phi = turn * R.theta(a);
-
       // turn one plane
-      const bool near = R.pairs == Pairs::neighbours;
-      const S c = S(R.gain * cos(phi)), s = S(R.gain * sin(phi));
+      const bool near = t.pairs == Pairs::neighbours;
+      const S c = t.cos(i, a), s = back ? S(-t.sin(i, a)) : t.sin(i, a);
       S& x = X(i, near ? 2 * a : a);
       S& y = X(i, near ? 2 * a + 1 : a + planes);
       const S turned = s * x + c * y;
       x = c * x - s * y, y = turned;
     }
   return X;
+}
+/// The same by R at the places p.
+template <class S>
+Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotary<S>& R,
+                 const Places& at, bool back = false) {
+  return rotate(std::move(X), rotations(R, at), back);
 }
 /// The same for rows at the positions first, first + 1, ...
 template <class S>

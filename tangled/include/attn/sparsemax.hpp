@@ -98,13 +98,14 @@ Matrix<ScalarOf<D>> sparsemax(const Expr<D>& scores) {
   return entmax(scores, ScalarOf<D>(2));
 }
 /// Tsallis entropy H_alpha per row (eq. tsallis); Shannon's if alpha = 1.
+/// A row with a NaN has no entropy but NaN.
 template <class S>
 Vector<S> tsallis_entropy(const Matrix<S>& p, const S& alpha) {
   using std::log, std::pow;
   Vector<S> H = Vector<S>::Constant(p.rows(), S(0));
   for (Index i = 0; i < p.rows(); ++i)
     for (Index j = 0; j < p.cols(); ++j)
-      if (S(0) < p(i, j))
+      if (!(p(i, j) == S(0)))
         H(i) += alpha == S(1)
                     ? S(-p(i, j) * log(p(i, j)))
                     : S(p(i, j) * (S(1) - pow(p(i, j), S(alpha - S(1)))) /
@@ -114,13 +115,15 @@ Vector<S> tsallis_entropy(const Matrix<S>& p, const S& alpha) {
 
 // pull back through sparse weights
 /// Cotangent of the scores from that of p = entmax(scores, alpha, T)
-/// (thm. entmax-jacobian).  Throws std::invalid_argument on shapes.
+/// (thm. entmax-jacobian).  Throws std::invalid_argument on shapes and
+/// std::domain_error unless 0 < T < infinity.
 template <class S>
 Matrix<S> entmax_vjp(const Matrix<S>& p,
                      const std::type_identity_t<Matrix<S>>& dp,
                      const std::type_identity_t<S>& alpha,
                      const std::type_identity_t<S>& T = S(1)) {
   using std::pow;
+  require_temperature("entmax_vjp", T);
   require(p.rows() == dp.rows() && p.cols() == dp.cols(),
           "entmax_vjp: p is ", shape(p), " but dp is ", shape(dp));
   Matrix<S> dS = Matrix<S>::Zero(p.rows(), p.cols()), w = dS;
@@ -129,13 +132,13 @@ Matrix<S> entmax_vjp(const Matrix<S>& p,
     const Index top = detail::heaviest_weight(p, i);
     S total(0), sum(0);
     for (Index j = 0; j < p.cols(); ++j)
-      if (S(0) < p(i, j)) {
-        w(i, j) = pow(p(i, j), S(S(2) - alpha));
+      if (!(p(i, j) == S(0))) {
+        w(i, j) = p(i, j) == p(i, j) ? S(pow(p(i, j), S(S(2) - alpha))) : p(i, j);
         dS(i, j) = dp(i, j) - dp(i, top);
         total += w(i, j), sum += w(i, j) * dS(i, j);
       }
     for (Index j = 0; j < p.cols(); ++j)
-      if (S(0) < p(i, j)) dS(i, j) = w(i, j) * (dS(i, j) - sum / total) / T;
+      if (!(p(i, j) == S(0))) dS(i, j) = w(i, j) * (dS(i, j) - sum / total) / T;
   }
   return dS;
 }
@@ -150,13 +153,14 @@ struct Sinkhorn {
   S residual{0};  // how much g moved in the last round
 };
 namespace detail {
-/// Throws std::domain_error naming the first score that is not finite.
+/// Throws std::domain_error naming the first entry that is not finite.
 template <class S>
-void require_finite(std::string_view who, const Matrix<S>& scores) {
-  const Index m = scores.cols();
-  for (Index k = 0; k < scores.size(); ++k)
-    require_domain(scores.data()[k] - scores.data()[k] == S(0),
-                   who, ": score ", k / m, ",", k % m, " is not finite");
+void require_finite(std::string_view who, std::string_view what,
+                    const Matrix<S>& x) {
+  for (Index i = 0; i < x.rows(); ++i)
+    for (Index j = 0; j < x.cols(); ++j)
+      require_domain(x(i, j) - x(i, j) == S(0), who, ": ", what, " ", i, ",",
+                     j, " is not finite");
 }
 }  // namespace detail
 /// At most `rounds` rounds, fewer if g moves by no more than tolerance.
@@ -168,7 +172,7 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores,
   using std::exp, std::log;
   require_temperature("sinkhorn", T);
   const Index n = scores.rows(), m = scores.cols();
-  detail::require_finite("sinkhorn", scores);
+  detail::require_finite("sinkhorn", "score", scores);
   const Matrix<S> L = scores / T;
   Sinkhorn<S> k{Matrix<S>(n, m), Vector<S>::Constant(n, S(0)),
                 Vector<S>::Constant(m, S(0))};
@@ -198,12 +202,14 @@ Sinkhorn<S> sinkhorn(const Matrix<S>& scores,
 
 // pull back through both normalisations
 /// Cotangent of the scores from that of the converged P (eq.
-/// sinkhorn-vjp).  Throws std::invalid_argument on shapes.
+/// sinkhorn-vjp).  Throws std::invalid_argument on shapes and
+/// std::domain_error unless 0 < T < infinity.
 template <class S>
 Matrix<S> sinkhorn_vjp(const Matrix<S>& P,
                        const std::type_identity_t<Matrix<S>>& dP,
                        const std::type_identity_t<S>& T) {
   const Index n = P.rows(), m = P.cols();
+  require_temperature("sinkhorn_vjp", T);
   require(dP.rows() == n && dP.cols() == m, "sinkhorn_vjp: P is ", shape(P),
           " but dP is ", shape(dP));
   const Matrix<S> G = P.cwiseProduct(dP);
@@ -224,7 +230,7 @@ Matrix<S> sinkhorn_vjp(const Matrix<S>& P,
 /// The T, between exp(-60) and exp(60), at which the mean entropy of the
 /// rows is `target` nats.  Throws std::domain_error unless the target lies
 /// strictly between the means of log(number of best keys) and log(number
-/// of allowed keys).
+/// of allowed keys), and if a score is NaN.
 template <class S>
 S temperature_of_entropy(const Matrix<S>& scores,
                          const std::type_identity_t<S>& target) {
@@ -236,6 +242,8 @@ S temperature_of_entropy(const Matrix<S>& scores,
     Index best = 0, allowed = 0;
     const S m = scores.cols() > 0 ? scores.row(i).maxCoeff() : S(0);
     for (Index j = 0; j < scores.cols(); ++j) {
+      require_domain(scores(i, j) == scores(i, j),
+                     "temperature_of_entropy: score ", i, ",", j, " is NaN");
       allowed += !is_forbidden(scores(i, j));
       best += scores(i, j) == m;
     }
@@ -262,14 +270,15 @@ S temperature_of_entropy(const Matrix<S>& scores,
 }
 /// The T whose Gibbs weights are nearest to q (n_q x n_k, rows sum to 1)
 /// in relative entropy.  Throws std::invalid_argument on shapes, and
-/// std::domain_error unless all scores are finite.
+/// std::domain_error unless all scores and weights are finite.
 template <class S>
 S learn_temperature(const Matrix<S>& scores,
                     const std::type_identity_t<Matrix<S>>& q) {
   require(scores.rows() == q.rows() && scores.cols() == q.cols(),
           "learn_temperature: scores are ", shape(scores), " but q is ",
           shape(q));
-  detail::require_finite("learn_temperature", scores);
+  detail::require_finite("learn_temperature", "score", scores);
+  detail::require_finite("learn_temperature", "weight", q);
   S beta(1), low(0), high(-1);  // high < 0: none is known yet
 
   // start at the inverse range of the scores
