@@ -69,6 +69,16 @@ BOOST_AUTO_TEST_CASE(answer_zero_weight) {
   verify(lost, 6 * smallest_subnormal<double>());
   refute(lost, smallest_subnormal<double>());
 }
+BOOST_AUTO_TEST_CASE(answer_walk) {
+  const double u = unit_roundoff<double>();
+  const Tracked A = tracked_gibbs<double>(
+      tracked_exactly(Matrix<double>{{46, 0}}), 1);
+  const Tracked X{Matrix<double>{{5, 1}}, Matrix<double>{{5 * u, u}}};
+  const double fixed = tracked_lower<double>(A, X, {0}).error(0);
+  const double plain = tracked_lower<double>(A, X, {-1}).error(0);
+  verify(std::abs(fixed / (4 * A.value(1) * u) - 156.5), 0x1p-30);
+  verify(std::abs(plain / u - 50), 0x1p-30);
+}
 BOOST_AUTO_TEST_CASE(answer_invisible) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Matrix<Fp> w = uniform<Fp>(1, 6, seed, "w");

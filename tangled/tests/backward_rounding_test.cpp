@@ -314,6 +314,31 @@ BOOST_AUTO_TEST_CASE(softmax_rule_by_hand) {
   }
   verify(1 - at(low), 0x1p-40);
 }
+BOOST_AUTO_TEST_CASE(one_row_walked) {
+  const Tracked A = tracked_gibbs<double>(
+      tracked_exactly(Matrix<double>{{46, 0}}), 1);
+  const Tracked X =
+      tracked_product<double>(tracked_exactly(Matrix<double>{{1}}),
+                              tracked_exactly(Matrix<double>{{5, 1}}));
+  const quad truth = fisher_lower(gibbs(Matrix<quad>{{46, 0}}),
+                                  Matrix<quad>{{5, 1}})(0);
+  for (const Index key : {0, -1}) {
+    // record one walk of a row
+    const std::string form = key == 0 ? "_gauge" : "_textbook";
+    const Tracked z = attn::detail::tracked_shift<double>(X, {key});
+    const Tracked D = attn::detail::tracked_dots<double>(A, z);
+    const Tracked Y = tracked_lower<double>(A, X, {key});
+    fact("z" + form, z.value(0), 2), fact("dz" + form, z.error(0), 2);
+    fact("D" + form, D.value(0), 2), fact("dD" + form, D.error(0), 2);
+    fact("S" + form, Y.value(0), 2), fact("dS" + form, Y.error(0), 2);
+    verify(distance(Y.value(0), truth), Y.error(0));
+    const double part = Y.error(0) / to_double(truth);
+    if (key == 0)
+      verify(part, 0x1p-40);
+    else
+      refute(part, 1000);
+  }
+}
 BOOST_AUTO_TEST_CASE(lowering_rule_by_hand) {
   const double u = 0x1p-24, A[2] = {0.75, 0.25}, dA[2] = {0.125, 0.0625};
   const Tracked a{Matrix<double>{{A[0], A[1]}}, Matrix<double>{{dA[0], dA[1]}}};
