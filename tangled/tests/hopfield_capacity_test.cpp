@@ -445,8 +445,29 @@ BOOST_AUTO_TEST_CASE(retrieval_stops) {
   BOOST_TEST((loose.converged && loose.steps == 1));
   const Matrix<double> bad{{std::nan(""), 1}};
   BOOST_TEST(!hopfield_retrieve(bad, K, 1.0, 7).converged);
-  BOOST_CHECK_EXCEPTION(hopfield_retrieve(x, K, 0.0), std::domain_error,
-                        says("hopfield_update: beta"));
+  BOOST_CHECK_EXCEPTION(hopfield_retrieve(x, K, 0.0, 0), std::domain_error,
+                        says("hopfield_retrieve: beta"));
+  BOOST_CHECK_EXCEPTION(hopfield_retrieve(x, K.leftCols(1), 1.0, 0),
+                        std::invalid_argument,
+                        says("hopfield_retrieve: states are 1x2"));
+}
+BOOST_AUTO_TEST_CASE(retrieval_in_a_metric) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<double> K = gaussian<double>(5, 3, seed, "K");
+    const Matrix<double> X = gaussian<double>(4, 3, seed, "X");
+    const Vector<double> scale{{2, 2, seed % 2 ? 2 : 0.5}};
+    const auto g = Metric<double>::diagonal(scale.cwiseAbs2());
+    const Matrix<double> XL = X * scale.asDiagonal();
+    const Matrix<double> KL = K * scale.asDiagonal();
+    for (const double tol : {-1.0, 0x1p-40}) {
+      const auto ours = hopfield_retrieve(X, K, 0.5, g, 9, tol);
+      const auto there = hopfield_retrieve(XL, KL, 0.5, 9, 2 * tol);
+      const Matrix<double> moved = ours.X * scale.asDiagonal();
+      if (tol < 0 || seed % 2) verify(distance(moved, there.X), 0);
+      if (seed % 2) verify(std::abs(double(ours.steps - there.steps)), 0);
+      refute(distance(ours.X, hopfield_retrieve(X, K, 0.5, 9, tol).X), 0.01);
+    }
+  }
 }
 BOOST_AUTO_TEST_CASE(refusals) {
   const Matrix<double> W(2, 2), K(1, 3);

@@ -230,17 +230,20 @@ struct Retrieved {
   bool converged = false;
 };
 
-/// Iterates hopfield_update from X until no entry moves by more than tol,
-/// or for max_steps.  Throws as hopfield_update.
+/// Iterates hopfield_update in the metric g from X until no entry moves by
+/// more than tol, or for max_steps.  Throws as hopfield_update.
 template <class DX, class DK>
 Retrieved<ScalarOf<DX>> hopfield_retrieve(
     const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
-    Index max_steps, const ScalarOf<DX>& tol) {
+    const Metric<ScalarOf<DX>>& g, Index max_steps,
+    const ScalarOf<DX>& tol) {
   using S = ScalarOf<DX>;
+  const Rows<S> k(K);
   Retrieved<S> run{X};
+  detail::require_memory<S>("hopfield_retrieve", run.X, k, beta);
   while (!run.converged && run.steps < max_steps) {
     // take one step and see what has moved
-    const Matrix<S> next = hopfield_update(run.X, K, beta);
+    const Matrix<S> next = hopfield_update(run.X, k, beta, g);
     run.converged = true;
     for (Index k = 0; k < next.size(); ++k) {
       const S moved = next.data()[k] - run.X.data()[k];
@@ -250,6 +253,15 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
     ++run.steps;
   }
   return run;
+}
+/// hopfield_retrieve in the metric delta.
+template <class DX, class DK>
+Retrieved<ScalarOf<DX>> hopfield_retrieve(
+    const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
+    Index max_steps, const ScalarOf<DX>& tol) {
+  return hopfield_retrieve(X, K, beta,
+                           Metric<ScalarOf<DX>>::identity(X.cols()),
+                           max_steps, tol);
 }
 namespace detail {
 /// Error eta of one update among the patterns K (M x d), eq. update-error.
@@ -263,7 +275,7 @@ double update_error(const Expr<D>& patterns, double beta) {
          (2 * M + 6 + 6 * std::log(M) + 2 * beta * terms * R * R);
 }
 }  // namespace detail
-/// hopfield_retrieve with the tolerance 5 eta of eq. update-error.
+/// hopfield_retrieve in the metric delta, to 5 eta of eq. update-error.
 template <class DX, class DK>
 Retrieved<ScalarOf<DX>> hopfield_retrieve(
     const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
