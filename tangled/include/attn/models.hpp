@@ -588,6 +588,7 @@ template <class S>
 Step<S>* chosen(Pass<S>& p, Step<S>* x, Index k) {
   Matrix<S> scores = x->value;
   for (Index i = 0; i < scores.rows(); ++i) {
+    // forbid all but the best scores
     std::vector<S> row(x->value.row(i).begin(), x->value.row(i).end());
     std::nth_element(row.begin(), row.begin() + (k - 1), row.end(),
                      std::greater<>());
@@ -618,6 +619,7 @@ std::pair<S, S> clipped_plus_one(const S& x) {
 /// Network e of a layer with experts, for all rows.
 template <class S>
 Step<S>* expert(Pass<S>& p, Step<S>* x, const std::string& at, Index e) {
+  // map by the rows of one expert
   const auto map = [&](Step<S>* y, const std::string& name) {
     const Index n = y->value.cols();
     std::vector<Index> mine(static_cast<std::size_t>(n));
@@ -823,6 +825,7 @@ Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
                rows(p, p.weight(all + "wpe.weight"),
                     numbers_from(first_position(p), n)));
   for (Index l = 0; l < p.model.integer("n_layer"); ++l) {
+    // run one block of GPT
     const std::string at = all + "h." + std::to_string(l) + ".";
     auto y = map(normed(x, at + "ln_1"), at + "attn.c_attn");
     const auto q = columns(p, y, 0, D);

@@ -101,6 +101,7 @@ class HeaderReader {
     if (const auto k = from.find(c); c && k != from.npos) {
       s += to[k];
     } else if (c == 'u') {
+      // take a character by its number
       std::uint32_t x = four_digits();
       if (0xD800 <= x && x < 0xDC00) {
         if (text.substr(at, 2) != "\\u") fail("half a character");
@@ -178,6 +179,8 @@ inline std::size_t end_of_utf8(std::string_view t) {
     if (n == 0) return at;
     for (std::size_t k = 1; k < n; ++k)
       if ((byte(at + k) & 0xC0) != 0x80) return at;
+
+    // refuse spellings that are not allowed
     const std::uint32_t d = byte(at + 1);
     if ((c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0) ||
         (c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90)) return at;
@@ -238,6 +241,7 @@ inline StoredTensor stored_tensor(HeaderReader& r,
   StoredTensor t;
   int seen = 0;
   r.object([&](const std::string& key) {
+    // read one member of a tensor
     ++seen;
     if (key == "dtype") {
       t.type = r.string();
@@ -313,6 +317,8 @@ inline TensorFile tensors_from(std::string_view bytes,
                                const std::string& name) {
   require(bytes.size() >= 8, "safetensors: ", name, ": only ",
           bytes.size(), " bytes");
+
+  // read the length of the header
   std::uint64_t n = 0;
   for (int k = 7; k >= 0; --k)
     n = 256 * n + static_cast<unsigned char>(bytes[std::size_t(k)]);
@@ -372,6 +378,7 @@ inline std::string tensor_bytes(
             detail::quoted(value);
   head += '}';
   for (const auto& [name, m] : tensors) {
+    // append one tensor to header and data
     const std::string begin = std::to_string(data.size());
     for (Index k = 0; k < m.size(); ++k)
       data += detail::eight_bytes(std::bit_cast<std::uint64_t>(m.data()[k]));
