@@ -186,8 +186,6 @@ BOOST_AUTO_TEST_CASE(planted_errors_are_seen) {
   }
   fact("n", n), fact("least", least, 2);
 }
-
-// check the digits of the bend
 BOOST_AUTO_TEST_CASE(digits_of_the_bend) {
   const TensorFile f = file_of("bloom");
   const auto m = model_from<double>(f);
@@ -297,6 +295,45 @@ BOOST_AUTO_TEST_CASE(rank_of_the_latent_form) {
     const Matrix<Fp> M = W.transpose() * U;
     BOOST_TEST(rank_by_elimination(M) == std::min(d, r));
   }
+}
+
+// check how far a window sees
+BOOST_AUTO_TEST_CASE(window_has_a_speed) {
+  const TensorFile f = file_of("mistral");
+  const auto m = model_from<double>(f);
+  Pass<double> p(m);
+  const auto y = logits(p, numbers_of(f, "run.tokens"));
+  Matrix<double> bar = Matrix<double>::Zero(12, y->value.cols());
+  bar.row(11) = stored_matrix(f, "run.bar_logits").row(11);
+  p.pull(y, bar);
+  const Matrix<double> g = p.embedded->bar;
+  verify(largest(g.topRows(5)), 0);
+  refute(largest(g.row(5)), 1e-8);
+}
+
+// check the rules of counting
+template <class S>
+Matrix<S> some_program(const Matrix<S>& x, int kind) {
+  using std::exp, std::sqrt;
+  Matrix<S> y = x * x.transpose();
+  for (int k = 0; k < kind; ++k) {
+    Matrix<S> z = y * y - y;
+    for (Index i = 0; i < z.size(); ++i) {
+      S& t = z.data()[i];
+      const S& u = y.data()[i];
+      t = k % 2 ? S(exp(S(u / S(30)))) : S(t / S(u * u + S(1)));
+    }
+    y = z;
+  }
+  return y;
+}
+BOOST_AUTO_TEST_CASE(counting_bounds_what_rounding_does) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (int kind = 0; kind < 5; ++kind) {
+      const auto x = gaussian<double>(6, 4, seed, "x");
+      const auto truth = some_program<Counted>(lift<Counted>(x), kind);
+      verify(some_program<double>(x, kind), exact(truth), bound(truth));
+    }
 }
 
 // check the answers about models
