@@ -133,6 +133,7 @@ class JsonReader {
 
 // hold a file against the definition
 __extension__ typedef unsigned __int128 Wide;
+using Span = std::pair<Wide, Wide>;
 struct Definition {
   const std::string& bytes;
   bool holds() const {
@@ -187,19 +188,24 @@ struct Definition {
   static bool members(const Json& j, std::size_t data) {
     if (!once(j)) return false;
     std::vector<int> paint(data, 0);
+    std::vector<Span> spans;
     for (const auto& [name, t] : j.parts) {
       if (!once(t)) return false;
       if (name == "__metadata__") {
         for (const auto& [k, v] : t.parts) if (v.kind != '"') return false;
         continue;
       }
-      if (t.parts.size() != 3 || !painted(t, paint)) return false;
+      if (t.parts.size() != 3 || !painted(t, paint, spans)) return false;
     }
+    for (const auto& [b, e] : spans)  // no tensor begins inside another
+      for (const auto& [from, to] : spans)
+        if (from < b && b < to) return false;
     return std::all_of(paint.begin(), paint.end(), [](int c) { return c == 1; });
   }
 
   // paint the bytes of one tensor
-  static bool painted(const Json& t, std::vector<int>& paint) {
+  static bool painted(const Json& t, std::vector<int>& paint,
+                      std::vector<Span>& spans) {
     const Json *type = t.at("dtype"), *shape = t.at("shape"),
                *place = t.at("data_offsets");
     if (!type || !shape || !place || type->kind != '"' ||
@@ -218,6 +224,7 @@ struct Definition {
         !natural(&place->parts[1].second, e) || e < b || e - b != size ||
         e > paint.size()) return false;
     for (auto at = std::size_t(b); at < std::size_t(e); ++at) ++paint[at];
+    spans.emplace_back(b, e);
     return true;
   }
 };

@@ -293,6 +293,8 @@ std::pair<S, S> capped(const S& x, double c) {
 template <class S>
 Step<S>* norm(Pass<S>& p, Step<S>* x, double epsilon, bool centred) {
   using std::sqrt;
+
+  // centre each row and divide it by its size
   Matrix<S> y = x->value;
   const S n(double(y.cols()));
   Vector<S> s(y.rows());
@@ -377,6 +379,8 @@ Step<S>* heads(Pass<S>& p, Step<S>* q, Step<S>* k, Step<S>* v,
     auto dsink = nothing(s.sink), dtable = nothing(s.table);
     for (Index h = 0; h < s.heads; ++h) {
       const auto x = parts_of_head(s, h, q->value, k->value, v->value);
+
+      // add the cotangents of one head
       const auto g = variant_vjp<S>(x, s.rules, variant_forward(x, s.rules),
                                     bar.middleCols(h * e, e));
       const Index d = x.Q.cols(), group = h / (s.heads / s.kv_heads);
@@ -644,6 +648,8 @@ Step<S>* network(Pass<S>& p, const Family<S>& f, Step<S>* x,
     return linear(p, times(p, bent(p, linear(p, x, at + "gate_proj"), f.bend),
                            linear(p, x, at + "up_proj")),
                   at + "down_proj");
+
+  // mix the chosen networks
   const auto A = chosen(p, linear(p, x, at + "router"),
                         p.model.integer("num_experts_per_tok"));
   Step<S>* total = nullptr;
@@ -890,6 +896,8 @@ Step<S>* t5_attention(Pass<S>& p, Index l, Step<S>* x, Step<S>* context,
   const Index n = x->value.rows(), m = k->value.rows();
   HeadSettings<S> s{H, H, S(1),
                     {causal ? seen(n, m, unlimited) : everything(n, m)}};
+
+  // take the table of the stack
   if (!context) {
     s.table = p.weight(side + ".block.0.layer.0.SelfAttention."
                               "relative_attention_bias.weight");
@@ -982,6 +990,8 @@ std::vector<std::pair<Index, S>> continued(
     Pass<S> p(m);
     p.memory = &memory;
     const Matrix<S> y = logits(p, tokens, source)->value.bottomRows(1);
+
+    // choose the most likely token
     Index best = 0;
     const S top = y.row(0).maxCoeff(&best);
     Matrix<S> others = y;

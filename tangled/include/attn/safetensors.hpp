@@ -358,6 +358,7 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
   const auto cols = t.extents.empty() ? 1 : t.extents.back();
   Matrix<double> m(Index(cols == 0 ? 0 : size / cols), Index(cols));
   for (Index k = 0; k < m.size(); ++k) {
+    // read one number of a tensor
     m.data()[k] = detail::stored_number(
         f.data.data() + t.begin + std::uint64_t(k) * bytes, t.type);
     require_domain(t.type != "I64" || std::abs(m.data()[k]) <= 0x1p53,
