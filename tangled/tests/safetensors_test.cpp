@@ -291,7 +291,7 @@ BOOST_AUTO_TEST_CASE(reader_is_the_definition) {
   const auto seeds = valid_files();
   std::mt19937_64 bits(20);
   Index tried = 0, valid = 0, differ = 0;
-  double sum = 0;
+  Index read = 0;
   for (; tried < 100000; ++tried) {
     std::string x = seeds[std::size_t(bits() % seeds.size())];
     for (auto n = 1 + bits() % 3; n > 0; --n) damage(x, bits);
@@ -300,11 +300,12 @@ BOOST_AUTO_TEST_CASE(reader_is_the_definition) {
     if (!f) continue;
     ++valid;
     for (const auto& [name, t] : f->tensors)
-      if (t.type != "I64") sum += stored_matrix(*f, name).size() > 0;
+      if (t.type != "I64" && (t.extents.empty() || t.extents.back() < 99))
+        read += stored_matrix(*f, name).size();
   }
   verify(double(differ), 0);
   BOOST_TEST(valid > 1000);
-  BOOST_TEST(sum > 0);
+  BOOST_TEST(read > 0);
   fact("tried", tried), fact("valid", valid);
 }
 

@@ -83,6 +83,14 @@ struct Memory {
   Matrix<S> encoded{};
 };
 
+// hand a matrix on to the next step
+/// A matrix as the next step gets it: itself.  A scalar that carries more
+/// than its value, such as a bound, may specialise this.
+template <class S>
+Matrix<S> settled(Matrix<S> m) {
+  return m;
+}
+
 // remember the steps of a pass
 /// One run of a model: its steps, in order.
 template <class S>
@@ -98,7 +106,7 @@ class Pass {
 
   Step<S>* step(Matrix<S> value,
                 std::function<void(const Matrix<S>&)> back = {}) {
-    steps.push_back({std::move(value), {}, std::move(back)});
+    steps.push_back({settled(std::move(value)), {}, std::move(back)});
     return &steps.back();
   }
 
@@ -116,7 +124,7 @@ class Pass {
             " of ", shape(y->value));
     give(y, bar);
     for (auto s = steps.rbegin(); s != steps.rend(); ++s)
-      if (s->back && s->bar.size() > 0) s->back(s->bar);
+      if (s->back && s->bar.size() > 0) s->back(settled(s->bar));
   }
 
  private:

@@ -346,7 +346,8 @@ inline TensorFile tensors_from(std::string_view bytes,
 // take a tensor out of a file
 /// A tensor by name as a matrix, its last extent across, the others down.
 /// Throws std::invalid_argument if there is none, std::domain_error for a
-/// whole number that a double does not hold.
+/// whole number that a double does not hold, or without numbers but with
+/// 2^62 columns.
 inline Matrix<double> stored_matrix(const TensorFile& f,
                                     const std::string& name) {
   const auto at = f.tensors.find(name);
@@ -356,6 +357,8 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
   const std::uint64_t bytes = detail::type_size(t.type);
   const std::uint64_t size = (t.end - t.begin) / bytes;
   const auto cols = t.extents.empty() ? 1 : t.extents.back();
+  require_domain(cols < std::uint64_t{1} << 62, "safetensors: ", f.name,
+                 ": '", name, "' has ", cols, " columns");
   Matrix<double> m(Index(cols == 0 ? 0 : size / cols), Index(cols));
   for (Index k = 0; k < m.size(); ++k) {
     // read one number of a tensor

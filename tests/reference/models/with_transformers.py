@@ -147,7 +147,7 @@ def settings(model):
                 flat[prefix + k] = " ".join(v)
 
     walk("", model.config.to_dict())
-    wanted = ("hidden_size num_hidden_layers n_layer num_layers num_attention_heads "
+    wanted = ("hidden_size d_model n_embd num_hidden_layers n_layer num_layers num_attention_heads "
               "num_heads n_head num_key_value_heads head_dim d_kv rms_norm_eps "
               "layer_norm_epsilon rope_theta sliding_window layer_types "
               "attn_logit_softcapping final_logit_softcapping query_pre_attn_scalar "
