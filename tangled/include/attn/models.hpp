@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "attn/cache.hpp"
+#include "attn/layer.hpp"
 #include "attn/positions.hpp"
 #include "attn/safetensors.hpp"
 
@@ -22,6 +23,7 @@ namespace attn {
 
 // hold the weights and settings of a model
 /// Weights and settings of a model by the names that its makers gave them.
+/// What is asked for and missing throws std::invalid_argument.
 template <class S>
 struct Model {
   std::string file;
@@ -92,7 +94,8 @@ Matrix<S> settled(Matrix<S> m) {
 }
 
 // remember the steps of a pass
-/// One run of a model: its steps, in order.
+/// One run of a model: its steps, in order.  Throws std::invalid_argument
+/// for weights that are missing and cotangents that do not fit.
 template <class S>
 class Pass {
  public:
@@ -100,7 +103,7 @@ class Pass {
   Pass(const Pass&) = delete;
   const Model<S>& model;
   Memory<S>* memory = nullptr;  // of the positions before, if any
-  bool absorbed = false;        // latent attention: see thm. absorbed
+  bool absorbed = false;        // latent attention: thm. models-absorbed
   Step<S>* embedded = nullptr;  // the vectors of the tokens
   Step<S>* written = nullptr;   // those of a decoder's, if there is one
 
@@ -147,7 +150,7 @@ S usual_scale(Index d) {
 }
 
 // multiply by a weight
-/// Y = X W^T.
+/// Y = X W^T.  Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 Step<S>* product(Pass<S>& p, Step<S>* x, Step<S>* w) {
   require(x->value.cols() == w->value.cols(), "product: ",
@@ -340,30 +343,22 @@ Step<S>* gained(Pass<S>& p, Step<S>* x, const std::string& name,
 }
 
 // say what heads do besides products
-/// What the heads of a layer have in common, and what each has of its own.
+/// What the heads of a layer have besides queries, keys and values.
 template <class S>
 struct HeadSettings {
-  Index heads, kv_heads;
+  HeadCount count;
   S scale;
-  VariantRules rules;
-  std::vector<S> slopes{};   // one for each head, or none
+  HeadRules rules;
   Step<S>* sink = nullptr;   // 1 x heads
   Step<S>* table = nullptr;  // buckets x heads
 };
-/// Modified attention of head h, from the columns that are its own.
+/// The same as the layer takes it.
 template <class S>
-VariantParts<S> parts_of_head(const HeadSettings<S>& s, Index h,
-                              const Matrix<S>& Q, const Matrix<S>& K,
-                              const Matrix<S>& V) {
-  const Index d = Q.cols() / s.heads, e = V.cols() / s.kv_heads;
-  const Index g = h / (s.heads / s.kv_heads);
-  VariantParts<S> x{Q.middleCols(h * d, d), K.middleCols(g * d, d),
-                    V.middleCols(g * e, e)};
-  x.scale = Matrix<S>::Constant(1, 1, s.scale);
-  if (s.sink) x.sink = s.sink->value.col(h);
-  if (s.table) x.table = s.table->value.col(h).transpose();
-  if (!s.slopes.empty())
-    x.slope = Matrix<S>::Constant(1, 1, s.slopes[std::size_t(h)]);
+HeadParts<S> parts_of_heads(const HeadSettings<S>& s) {
+  HeadParts<S> x;
+  x.scale = Vector<S>::Constant(1, s.scale);
+  if (s.sink) x.sink = s.sink->value.row(0).transpose();
+  if (s.table) x.table = s.table->value.transpose();
   return x;
 }
 
@@ -372,51 +367,41 @@ VariantParts<S> parts_of_head(const HeadSettings<S>& s, Index h,
 template <class S>
 Step<S>* heads(Pass<S>& p, Step<S>* q, Step<S>* k, Step<S>* v,
                const std::type_identity_t<HeadSettings<S>>& s) {
-  const Index e = v->value.cols() / s.kv_heads;
-  Matrix<S> O(q->value.rows(), s.heads * e);
-  for (Index h = 0; h < s.heads; ++h)
-    O.middleCols(h * e, e) = variant_forward(
-        parts_of_head(s, h, q->value, k->value, v->value), s.rules).O;
-  return p.step(O, [=](const Matrix<S>& bar) {
-    // pull back through each head
-    const auto nothing = [](Step<S>* x) {
-      return x ? Matrix<S>(Matrix<S>::Zero(x->value.rows(), x->value.cols()))
-               : Matrix<S>();
-    };
-    auto dQ = nothing(q), dK = nothing(k), dV = nothing(v);
-    auto dsink = nothing(s.sink), dtable = nothing(s.table);
-    for (Index h = 0; h < s.heads; ++h) {
-      const auto x = parts_of_head(s, h, q->value, k->value, v->value);
-
-      // add the cotangents of one head
-      const auto g = variant_vjp<S>(x, s.rules, variant_forward(x, s.rules),
-                                    bar.middleCols(h * e, e));
-      const Index d = x.Q.cols(), group = h / (s.heads / s.kv_heads);
-      dQ.middleCols(h * d, d) += g.Q;
-      dK.middleCols(group * d, d) += g.K;
-      dV.middleCols(group * e, e) += g.V;
-      if (s.sink) dsink.col(h) += g.sink;
-      if (s.table) dtable.col(h) += g.table.transpose();
-    }
+  const Index n = q->value.rows(), H = s.count.heads;
+  Matrix<S> O(n, v->value.cols() / s.count.kv_heads * H);
+  Vector<S> logZ(H * n);
+  const HeadsView<S> view{view_in<S>(q->value), view_in<S>(k->value),
+                          view_in<S>(v->value), view_out(O), logZ.data()};
+  heads_forward<S>(s.count, parts_of_heads(s), s.rules, {&view, 1});
+  return p.step(O, [=](const Matrix<S>& bar) mutable {
+    // pull back through all heads
+    Matrix<S> dQ(n, q->value.cols());
+    Matrix<S> dK(k->value.rows(), k->value.cols());
+    Matrix<S> dV(v->value.rows(), v->value.cols());
+    const HeadsView<S> again{view_in<S>(q->value), view_in<S>(k->value),
+                             view_in<S>(v->value), view_out(O), logZ.data()};
+    const HeadsCotangent<S> bars{view_in<S>(bar), view_out(dQ), view_out(dK),
+                                 view_out(dV)};
+    const HeadParts<S> x = parts_of_heads(s);
+    HeadParts<S> sum = x;
+    for_each_weight([](const char*, auto& w) { w.setZero(); }, sum);
+    heads_vjp<S>(s.count, x, s.rules, {&again, 1}, {&bars, 1}, sum);
     give(q, dQ), give(k, dK), give(v, dV);
-    if (s.sink) give(s.sink, dsink);
-    if (s.table) give(s.table, dtable);
+    if (s.sink) give(s.sink, sum.sink.transpose());
+    if (s.table) give(s.table, sum.table.transpose());
   });
 }
 
 // turn the heads by their positions
-/// Heads of d columns, turned by theta; the first row's position is first.
+/// Each head turned by R; the first row's position is first.
 template <class S>
-Step<S>* turned(Pass<S>& p, Step<S>* x, Index d, const Rotary<S>& R,
-                Index first) {
-  const auto turn = [=](Matrix<S> y, bool back) {
-    for (Index c = 0; c < y.cols(); c += d)
-      y.middleCols(c, d) =
-          rotate(Matrix<S>(y.middleCols(c, d)), R, first, back);
-    return y;
-  };
-  return p.step(turn(x->value, false), [=](const Matrix<S>& bar) {
-    give(x, turn(bar, true));
+Step<S>* turned(Pass<S>& p, Step<S>* x, const Rotary<S>& R, Index first) {
+  const Places at(x->value.rows(), first);
+  Matrix<S> y = x->value;
+  turn_heads<S>(y, R, at);
+  return p.step(y, [=](Matrix<S> bar) {
+    turn_heads<S>(bar, R, at, true);
+    give(x, bar);
   });
 }
 
@@ -460,7 +445,8 @@ Family<S> plain_family(const Model<S>& m) {
   using std::sqrt;
   Family<S> f;
   const Index d = m.integer("head_dim");
-  f.rotary = {frequencies<S>(d, m.number("rope_theta")), Pairs::halves};
+  f.rotary = {frequencies<Angle<S>>(d, m.number("rope_theta")),
+              Pairs::halves};
   f.scale = S(1) / S(sqrt(S(double(d))));
   f.window.assign(std::size_t(m.integer("num_hidden_layers")), unlimited);
   return f;
@@ -469,25 +455,30 @@ Family<S> plain_family(const Model<S>& m) {
 inline Mask seen(Index n_q, Index n_k, Index w) {
   return window(n_q, n_k, w - 1, 0);
 }
+/// The stretched context of a model, by the names of its two ends.
+template <class S>
+Stretch stretch_of(const Model<S>& m, const std::string& slow,
+                   const std::string& fast) {
+  const std::string at = "rope_scaling.";
+  return {m.number(at + "factor"),
+          m.number(at + "original_max_position_embeddings"),
+          m.number(at + slow), m.number(at + fast)};
+}
 
 // state what Llama 3 changes
+/// What Llama 3 changes: slow planes turn slower (thm. stretch).
 template <class S>
 Family<S> llama3(const Model<S>& m) {
   Family<S> f = plain_family(m);
-  const double s = m.number("rope_scaling.factor");
-  const double slow = m.number("rope_scaling.low_freq_factor");
-  const double fast = m.number("rope_scaling.high_freq_factor");
-  const S length(m.number("rope_scaling.original_max_position_embeddings"));
-  for (auto& theta : f.rotary.theta) {
-    const S turns = length * theta / S(2 * std::numbers::pi);
-    S kept = (turns - S(slow)) / S(fast - slow);
-    kept = turns < S(slow) ? S(0) : turns > S(fast) ? S(1) : kept;
-    theta = kept * theta + (S(1) - kept) * theta / S(s);
-  }
+  f.rotary.theta = llama3_frequencies<Angle<S>>(
+      m.integer("head_dim"),
+      stretch_of(m, "low_freq_factor", "high_freq_factor"),
+      m.number("rope_theta"));
   return f;
 }
 
 // state what Mistral changes
+/// What Mistral changes: a window in every layer (prop. models-speed).
 template <class S>
 Family<S> mistral(const Model<S>& m) {
   Family<S> f = plain_family(m);
@@ -496,6 +487,7 @@ Family<S> mistral(const Model<S>& m) {
 }
 
 // put windows where the file says
+/// A family with its window in the layers that the file names so.
 template <class S>
 Family<S> alternating(const Model<S>& m, Family<S> f) {
   std::istringstream kinds(m.text("layer_types"));
@@ -507,6 +499,7 @@ Family<S> alternating(const Model<S>& m, Family<S> f) {
 }
 
 // state what Gemma 2 changes
+/// What Gemma 2 changes: caps, windows, scale, norms, gains, loudness.
 template <class S>
 Family<S> gemma2_family(const Model<S>& m) {
   using std::sqrt;
@@ -525,44 +518,27 @@ Family<S> gemma2_family(const Model<S>& m) {
 }
 
 // state what GPT-OSS changes
+/// What GPT-OSS changes: windows, and frequencies and a gain by YaRN.
 template <class S>
 Family<S> gpt_oss(const Model<S>& m) {
-  using std::log;
   Family<S> f = alternating(m, plain_family(m));
-  const S s(m.number("rope_scaling.factor"));
-  const double d = m.number("head_dim");
-  const auto plane = [&](const char* turns) {
-    const double length =
-        m.number("rope_scaling.original_max_position_embeddings");
-    return S(d / 2) * S(log(S(length) / S(m.number(turns) * 2 *
-                                          std::numbers::pi))) /
-           S(log(S(m.number("rope_theta"))));
-  };
-
-  // ramp from the fast planes to the slow ones
-  S low = plane("rope_scaling.beta_fast");
-  S high = plane("rope_scaling.beta_slow");
-  if (low < S(0)) low = S(0);
-  if (high > S(d - 1)) high = S(d - 1);
-  for (Index a = 0; a < f.rotary.theta.size(); ++a) {
-    auto& theta = f.rotary.theta(a);
-    S ramp = (S(double(a)) - low) / (high - low);
-    ramp = ramp < S(0) ? S(0) : ramp > S(1) ? S(1) : ramp;
-    theta = ramp * theta / s + (S(1) - ramp) * theta;
-  }
-  const S stretch = S(1) + S(0.1) * S(log(s));
-  f.scale = f.scale * stretch * stretch;
+  const Stretch x = stretch_of(m, "beta_slow", "beta_fast");
+  f.rotary.theta = yarn_frequencies<Angle<S>>(
+      m.integer("head_dim"), x, m.number("rope_theta"), false);
+  f.rotary.gain = Angle<S>(yarn_gain(x.factor));
   return f;
 }
 
 // state what DeepSeek V3 changes
+/// What DeepSeek V3 changes: few features turn, and the scale is that of
+/// keys which are not made (thm. models-absorbed).
 template <class S>
 Family<S> deepseek_v3(const Model<S>& m) {
   using std::sqrt;
   Family<S> f = plain_family(m);
   const Index d = m.integer("qk_nope_head_dim");
   const Index turning = m.integer("qk_rope_head_dim");
-  f.rotary = {frequencies<S>(turning, m.number("rope_theta")),
+  f.rotary = {frequencies<Angle<S>>(turning, m.number("rope_theta")),
               Pairs::neighbours};
   f.scale = S(1) / S(sqrt(S(double(d + turning))));
   return f;
@@ -690,7 +666,7 @@ Step<S>* latent_attention(Pass<S>& p, const Family<S>& f, Index l,
   const auto both = linear(p, x, at + "kv_a_proj_with_mqa");
   const auto new_row = beside<S>(
       p, {normed(columns(p, both, 0, r), "kv_a_layernorm"),
-          turned(p, columns(p, both, r, turning), turning, f.rotary, first)});
+          turned(p, columns(p, both, r, turning), f.rotary, first)});
   const auto row =
       remembered(p, l, new_row, columns(p, new_row, 0, 0)).first;
   const auto c = columns(p, row, 0, r);
@@ -705,8 +681,8 @@ Step<S>* latent_attention(Pass<S>& p, const Family<S>& f, Index l,
     Z.push_back(rows(p, W, numbers_from(h * (d + d_v) + d, d_v)));
     const auto plain = columns(p, q, h * w, d);
     Q.push_back(absorb ? product(p, plain, transposed(p, U)) : plain);
-    Q.push_back(turned(p, columns(p, q, h * w + d, turning), turning,
-                       f.rotary, first));
+    Q.push_back(turned(p, columns(p, q, h * w + d, turning), f.rotary,
+                       first));
     if (absorb) continue;
     K.push_back(product(p, c, U));
     K.push_back(columns(p, row, r, turning));
@@ -715,7 +691,7 @@ Step<S>* latent_attention(Pass<S>& p, const Family<S>& f, Index l,
 
   // mix latent heads
   const HeadSettings<S> s{
-      H, absorb ? 1 : H, f.scale,
+      {H, absorb ? 1 : H}, f.scale,
       {seen(x->value.rows(), row->value.rows(), unlimited)}};
   auto o = absorb ? heads(p, beside(p, Q), row, c, s)
                   : heads(p, beside(p, Q), beside(p, K), beside(p, V), s);
@@ -740,16 +716,16 @@ Step<S>* self_attention(Pass<S>& p, const Family<S>& f, Index l,
   const Index d = m.integer("head_dim"), first = first_position(p);
   const auto placed = [&](const char* part) {
     const auto y = linear(p, x, at + part + "_proj");
-    return turned(p, normed_heads(p, y, d, at + part + "_norm"), d,
-                  f.rotary, first);
+    return turned(p, normed_heads(p, y, d, at + part + "_norm"), f.rotary,
+                  first);
   };
   const auto q = placed("q");
   const auto [k, v] =
       remembered(p, l, placed("k"), linear(p, x, at + "v_proj"));
 
   // mix with the settings of the family
-  HeadSettings<S> s{m.integer("num_attention_heads"),
-                    m.integer("num_key_value_heads"), f.scale,
+  HeadSettings<S> s{{m.integer("num_attention_heads"),
+                     m.integer("num_key_value_heads")}, f.scale,
                     {seen(x->value.rows(), k->value.rows(),
                           f.window[std::size_t(l)])}};
   s.rules.softcap = f.cap;
@@ -779,7 +755,8 @@ Step<S>* skeleton_block(Pass<S>& p, const Family<S>& f, Index l,
 }
 
 // run the skeleton
-/// The rows of a table that belong to tokens.
+/// The rows of a table that belong to tokens.  Throws
+/// std::invalid_argument for a token that has none.
 template <class S>
 Step<S>* look_up(Pass<S>& p, const std::string& table,
                  const std::vector<Index>& tokens) {
@@ -817,6 +794,7 @@ Step<S>* skeleton_logits(Pass<S>& p, const Family<S>& f,
 }
 
 // run all of GPT-2 forwards
+/// Logits of GPT-2.
 template <class S>
 Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
   const Index D = p.model.integer("n_embd"), n = std::ssize(tokens);
@@ -845,7 +823,7 @@ Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
     const auto q = columns(p, y, 0, D);
     const auto [k, v] = remembered(p, l, columns(p, y, D, D),
                                    columns(p, y, 2 * D, D));
-    y = heads(p, q, k, v, {H, H, usual_scale<S>(D / H),
+    y = heads(p, q, k, v, {{H, H}, usual_scale<S>(D / H),
                            {seen(n, k->value.rows(), unlimited)}});
     x = sum(p, x, map(y, at + "attn.c_proj"));
     y = map(normed(x, at + "ln_2"), at + "mlp.c_fc");
@@ -855,9 +833,11 @@ Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
 }
 
 // run all of Bloom forwards
+/// Logits of Bloom: a slope for each head, and the constant of its bend.
 template <class S>
 Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
-                      const std::vector<S>& slopes, double c = 0.79788456) {
+                      const std::vector<double>& slopes,
+                      double c = 0.79788456) {
   const Index D = p.model.integer("hidden_size");
   const Index H = p.model.integer("n_head"), d = D / H;
   const std::string all = "transformer.";
@@ -877,9 +857,9 @@ Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
     };
     const auto q = part(0);
     const auto [k, v] = remembered(p, l, part(1), part(2));
-    HeadSettings<S> s{H, H, usual_scale<S>(d),
+    HeadSettings<S> s{{H, H}, usual_scale<S>(d),
                       {seen(std::ssize(tokens), k->value.rows(), unlimited)}};
-    s.slopes = slopes;
+    s.rules.slopes = slopes;
     x = sum(p, x, linear(p, heads(p, q, k, v, s), at + "self_attention.dense"));
     y = linear(p, normed(x, at + "post_attention_layernorm"),
                at + "mlp.dense_h_to_4h");
@@ -902,7 +882,7 @@ Step<S>* t5_attention(Pass<S>& p, Index l, Step<S>* x, Step<S>* context,
   const bool causal = side == "decoder" && !context;
   if (causal) std::tie(k, v) = remembered(p, l, k, v);
   const Index n = x->value.rows(), m = k->value.rows();
-  HeadSettings<S> s{H, H, S(1),
+  HeadSettings<S> s{{H, H}, S(1),
                     {causal ? seen(n, m, unlimited) : everything(n, m)}};
 
   // take the table of the stack
@@ -948,6 +928,7 @@ Step<S>* t5_stack(Pass<S>& p, Step<S>* x, Step<S>* context,
 }
 
 // run both stacks of T5 in turn
+/// Logits of T5: what is written so far, given the source.
 template <class S>
 Step<S>* t5_logits(Pass<S>& p, const std::vector<Index>& tokens,
                    const std::vector<Index>& source) {
@@ -979,7 +960,7 @@ Step<S>* logits(Pass<S>& p, const std::vector<Index>& tokens,
   if (name == "gpt2") y = gpt2_logits(p, tokens);
   else if (name == "t5") y = t5_logits(p, tokens, source);
   else if (name == "bloom")
-    y = bloom_logits(p, tokens, alibi_slopes<S>(m.integer("n_head")));
+    y = bloom_logits(p, tokens, alibi_slopes(m.integer("n_head")));
   else y = skeleton_logits(p, family_of(m), tokens);
   if (p.memory) p.memory->positions += std::ssize(tokens);
   return y;
