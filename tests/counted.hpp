@@ -109,7 +109,6 @@ struct Counted {
     const double far = std::abs(to_double(x.v)) + x.error();
     return atom(cosh(x.v), x.error() * std::sinh(far));
   }
-  friend Counted atan(const Counted& x) { return atom(atan(x.v), x.error()); }
   friend Counted asin(const Counted& x) {
     const double far = std::abs(to_double(x.v)) + x.error();
     return atom(asin(x.v), x.error() / std::sqrt((1 - far) * (1 + far)));

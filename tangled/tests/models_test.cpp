@@ -1,20 +1,26 @@
 // tests/models_test.cpp: tangled from chapters/09b-models-checks.nw; edit that file, not this one.
-// flags: -Itests
-
 // include what models are checked with
 #include "prelude.hpp"
 #include "verify.hpp"
-#include "counted.hpp"
+#include <random>
 #include "attn/field.hpp"
 #include "attn/models.hpp"
 #include "attn/random.hpp"
 namespace attn {
-// forget how numbers were made
+// shake what steps hand on
+// How much, and which way next.
+struct Shake {
+  double size = 0;
+  std::mt19937_64 coin{};
+};
+inline Shake shake;
 template <>
-Matrix<Counted> settled(Matrix<Counted> m) {
-  return m.unaryExpr([](const Counted& x) {
-    return Counted::atom(x.v, x.error(), 0);
-  });
+inline Matrix<quad> settled(Matrix<quad> m) {
+  if (shake.size > 0)
+    for (Index k = 0; k < m.size(); ++k)
+      m.data()[k] *= quad(1) + quad(shake.coin() % 2 ? shake.size
+                                                     : -shake.size);
+  return m;
 }
 }
 using namespace attn;
@@ -70,22 +76,47 @@ Answer<S> answer(const TensorFile& f, const Model<S>& m,
   return a;
 }
 
-// compare errors with counted bounds
-double ratio(const Matrix<double>& x, const Matrix<Counted>& truth) {
-  double worst = 0;
-  for (Index k = 0; k < x.size(); ++k)
-    worst = std::max(worst, quotient(distance(x.data()[k],
-                                              truth.data()[k].v),
-                                     truth.data()[k].error()));
-  return worst;
-}
-// The largest of the quotients of differences and twice the bounds.
-double times_bound(const Matrix<double>& x, const Matrix<Counted>& truth) {
+// measure distances
+double farthest(const Matrix<quad>& x, const Matrix<quad>& y) {
   double most = 0;
   for (Index k = 0; k < x.size(); ++k)
-    most = std::max(most, std::abs(x.data()[k]) /
-                              (2 * truth.data()[k].error()));
+    most = std::max(most, std::abs(to_double(x.data()[k] - y.data()[k])));
   return most;
+}
+
+// know the truth and its tremor
+// A true matrix, and how far from it a number may be.
+struct Truth {
+  Matrix<quad> value{};
+  double room = 0;
+};
+// What run() returns, matrix by matrix, and 64 tremors of each.
+template <class Run>
+std::vector<Truth> known(Run run) {
+  std::vector<Truth> all;
+  for (auto& m : run()) all.push_back({m});
+  for (unsigned draw = 0; draw < 4; ++draw) {
+    shake = {0x1p-53, std::mt19937_64(draw)};
+    const auto moved = run();
+    for (std::size_t k = 0; k < all.size(); ++k)
+      all[k].room = std::max(all[k].room,
+                             64 * farthest(moved[k], all[k].value));
+  }
+  shake = {};
+  return all;
+}
+
+// compare errors with tremors
+const Matrix<quad>& exact(const Truth& t) { return t.value; }
+Matrix<double> bound(const Truth& t) {
+  return Matrix<double>::Constant(t.value.rows(), t.value.cols(), t.room);
+}
+double ratio(const Matrix<double>& x, const Truth& t) {
+  return farthest(lift<quad>(x), t.value) / t.room;
+}
+// The largest difference, in units of twice the room.
+double times_bound(const Matrix<double>& x, const Truth& t) {
+  return largest(x) / (2 * t.room);
 }
 template <class S>
 Matrix<S> logits_of(const TensorFile& f, const Model<S>& m) {
@@ -94,19 +125,42 @@ Matrix<S> logits_of(const TensorFile& f, const Model<S>& m) {
   return logits(p, m.text("family") == "t5" ? decoded(text) : text, text)
       ->value;
 }
-template <class S>
-Matrix<S> logits_of(const TensorFile& f, const std::vector<Index>& tokens,
-                    const std::vector<Index>& source) {
-  const auto m = model_from<S>(f);
-  Pass<S> p(m);
-  return logits(p, tokens, source)->value;
+Truth true_logits(const TensorFile& f, const std::vector<Index>& tokens,
+                  const std::vector<Index>& source) {
+  const auto m = model_from<quad>(f);
+  return known([&] {
+    Pass<quad> p(m);
+    return std::vector{Matrix<quad>(logits(p, tokens, source)->value)};
+  })[0];
 }
-const Matrix<Counted>& true_logits(const std::string& family) {
-  static std::map<std::string, Matrix<Counted>> known;
-  if (const auto at = known.find(family); at != known.end())
-    return at->second;
+const Truth& true_logits(const std::string& family) {
+  static std::map<std::string, Truth> all;
+  if (const auto at = all.find(family); at != all.end()) return at->second;
   const TensorFile f = file_of(family);
-  return known[family] = logits_of(f, model_from<Counted>(f));
+  const auto m = model_from<quad>(f);
+  return all[family] = known([&] {
+    return std::vector{logits_of(f, m)};
+  })[0];
+}
+struct TrueAnswer {
+  Truth logits;
+  std::map<std::string, Truth> gradient{};
+};
+TrueAnswer true_answer(const TensorFile& f, bool absorbed = false) {
+  const auto m = model_from<quad>(f);
+  std::vector<std::string> names;
+  const auto all = known([&] {
+    const auto a = answer(f, m, absorbed);
+    std::vector<Matrix<quad>> y{a.logits};
+    names.clear();
+    for (const auto& [name, g] : a.gradient)
+      names.push_back(name), y.push_back(g);
+    return y;
+  });
+  TrueAnswer t{all[0]};
+  for (std::size_t k = 0; k < names.size(); ++k)
+    t.gradient[names[k]] = all[k + 1];
+  return t;
 }
 
 // plant errors in models
@@ -158,7 +212,7 @@ bool change(Model<double>& m, const Planted& e) {
 void referee(const std::string& family) {
   const TensorFile f = file_of(family);
   const auto ours = answer(f, model_from<double>(f));
-  const auto truth = answer(f, model_from<Counted>(f));
+  const auto truth = true_answer(f);
   double gradients = 0;
   for (const auto& [name, g] : truth.gradient) {
     verify(ours.gradient.at(name), exact(g), bound(g));
@@ -195,7 +249,7 @@ BOOST_AUTO_TEST_CASE(planted_errors_are_seen) {
     BOOST_TEST_CONTEXT(error.family << ": " << error.what) {
       BOOST_TEST_REQUIRE(change(m, error));
       const Matrix<double> theirs = stored_matrix(f, "run.logits");
-      const auto truth = true_logits(error.family);
+      const Truth& truth = true_logits(error.family);
       const Matrix<double> wrong = logits_of(f, m);
       const double off = times_bound(wrong - theirs, truth);
       refute(off, 10);
@@ -210,7 +264,7 @@ BOOST_AUTO_TEST_CASE(planted_errors_are_seen) {
 BOOST_AUTO_TEST_CASE(digits_of_the_bend) {
   const TensorFile f = file_of("bloom");
   const auto m = model_from<double>(f);
-  const auto& truth = true_logits("bloom");
+  const Truth& truth = true_logits("bloom");
   const auto error = [&](double c, const std::vector<double>& slopes) {
     Pass<double> p(m);
     const auto y = bloom_logits(p, numbers_of(f, "run.tokens"), slopes, c);
@@ -248,8 +302,8 @@ BOOST_AUTO_TEST_CASE(memory_changes_nothing) {
     }
 
     // compare rows with a memory and without
-    const auto truth = logits_of<Counted>(f, all, text);
-    BOOST_TEST(lead > 2 * bound(truth).maxCoeff());
+    const Truth truth = true_logits(f, all, text);
+    BOOST_TEST(lead > 2 * truth.room);
     Memory<double> memory;
     for (const auto& [from, to] : std::vector<std::pair<int, int>>{
              {0, 5}, {5, 6}, {6, 7}}) {
@@ -258,8 +312,8 @@ BOOST_AUTO_TEST_CASE(memory_changes_nothing) {
       Pass<double> p(m);
       p.memory = &memory;
       const Matrix<double> y = logits(p, part, text)->value;
-      verify(y, exact(truth.middleRows(from, y.rows())),
-             bound(truth.middleRows(from, y.rows())));
+      verify(y, Matrix<quad>(truth.value.middleRows(from, y.rows())),
+             Matrix<double>::Constant(y.rows(), y.cols(), truth.room));
     }
   }
   fact("lead", lead, 2);
@@ -276,7 +330,7 @@ BOOST_AUTO_TEST_CASE(absorbed_equals_unabsorbed) {
                Matrix<Fp>((A * c) * Z.transpose()), 3);
   const TensorFile f = file_of("deepseek_v3");
   const auto ours = answer(f, model_from<double>(f), true);
-  const auto truth = answer(f, model_from<Counted>(f), true);
+  const auto truth = true_answer(f, true);
   verify(ours.logits, exact(truth.logits), bound(truth.logits));
   verify(stored_matrix(f, "run.logits"), exact(truth.logits),
          bound(truth.logits));
@@ -339,31 +393,6 @@ BOOST_AUTO_TEST_CASE(window_has_a_speed) {
   refute(largest(g.row(5)), 1e-8);
 }
 
-// check the rules of counting
-template <class S>
-Matrix<S> some_program(const Matrix<S>& x, int kind) {
-  using std::exp, std::sqrt;
-  Matrix<S> y = x * x.transpose();
-  for (int k = 0; k < kind; ++k) {
-    Matrix<S> z = y * y - y;
-    for (Index i = 0; i < z.size(); ++i) {
-      S& t = z.data()[i];
-      const S& u = y.data()[i];
-      t = k % 2 ? S(exp(S(u / S(30)))) : S(t / S(u * u + S(1)));
-    }
-    y = z;
-  }
-  return y;
-}
-BOOST_AUTO_TEST_CASE(counting_bounds_what_rounding_does) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed)
-    for (int kind = 0; kind < 5; ++kind) {
-      const auto x = gaussian<double>(6, 4, seed, "x");
-      const auto truth = some_program<Counted>(lift<Counted>(x), kind);
-      verify(some_program<double>(x, kind), exact(truth), bound(truth));
-    }
-}
-
 // check the answers about models
 BOOST_AUTO_TEST_CASE(answer_written_again) {
   const TensorFile f = file_of("bloom");
@@ -381,16 +410,17 @@ BOOST_AUTO_TEST_CASE(answer_shared_beginning) {
     return Matrix<double>(logits(p, {token})->value);
   };
   const std::vector<Index> text = numbers_of(f, "run.tokens");
-  Memory<double> known;
+  Memory<double> begun;
   Pass<double> p(m);
-  p.memory = &known;
+  p.memory = &begun;
   logits(p, text);
   for (const Index token : {3, 17}) {
     auto all = text;
     all.push_back(token);
-    const auto truth = logits_of<Counted>(f, all, {});
-    verify(row(known, token), exact(truth.bottomRows(1)),
-           bound(truth.bottomRows(1)));
+    const Truth truth = true_logits(f, all, {});
+    const Matrix<double> y = row(begun, token);
+    verify(y, Matrix<quad>(truth.value.bottomRows(1)),
+           Matrix<double>::Constant(1, y.cols(), truth.room));
   }
 }
 BOOST_AUTO_TEST_CASE(answer_dull_attention) {
