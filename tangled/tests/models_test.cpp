@@ -90,7 +90,7 @@ struct Truth {
   Matrix<quad> value{};
   double room = 0;
 };
-// What run() returns, matrix by matrix, and 64 tremors of each.
+// What run() returns, matrix by matrix, and 8 tremors of each.
 template <class Run>
 std::vector<Truth> known(Run run) {
   std::vector<Truth> all;
@@ -100,7 +100,7 @@ std::vector<Truth> known(Run run) {
     const auto moved = run();
     for (std::size_t k = 0; k < all.size(); ++k)
       all[k].room = std::max(all[k].room,
-                             64 * farthest(moved[k], all[k].value));
+                             8 * farthest(moved[k], all[k].value));
   }
   shake = {};
   return all;

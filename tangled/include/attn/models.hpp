@@ -86,8 +86,8 @@ struct Memory {
 };
 
 // hand a matrix on to the next step
-/// A matrix as the next step gets it: itself.  A scalar that carries more
-/// than its value, such as a bound, may specialise this.
+/// A matrix as the next step gets it: itself.  Who wants to see what
+/// rounding does may specialise this for a scalar.
 template <class S>
 Matrix<S> settled(Matrix<S> m) {
   return m;
