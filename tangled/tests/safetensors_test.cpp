@@ -244,7 +244,8 @@ std::vector<std::string> valid_files() {
   const Matrix<double> m = gaussian<double>(3, 2, 7, "m");
   std::vector<std::string> all{
       tensor_bytes({}), tensor_bytes({{"a", m}}, {{"k", "v\"\n\\"}}),
-      tensor_bytes({{"a", m}, {"b/ü€😀", Matrix<double>(0, 4)}, {"c", m}})};
+      tensor_bytes({{"a", m}, {"b/ü€\xf0\x9f\x98\x80", Matrix<double>(0, 4)},
+                      {"c", m}})};
   const std::string by_hand[] = {
       R"({"x":{"dtype":"BF16","shape":[2,2],"data_offsets":[0,8]},)"
       R"("y":{"shape":[],"dtype":"I16","data_offsets":[8,10]}} )",
