@@ -154,7 +154,7 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     for (Index a = 0; a < c.Q.cols(); ++a)
       size += std::abs(scale * double(c.Q(i, a)) * double(c.K(j, a)));
     delta(i, j) = u * ((double(c.Q.cols()) + 5) * size + 3 * std::abs(S));
-    if (rule.softcap) delta(i, j) += u * 6 * double(*rule.softcap);
+    if (rule.softcap) delta(i, j) += u * 10 * double(*rule.softcap);
     delta(i, j) += 5 * u * double(rule.slope) * (keys + double(A.rows()));
     most = std::max(most, delta(i, j));
   }
@@ -297,7 +297,7 @@ void BackBounds<T>::row(const RingCase<T>& c, const Truth& f,
                        : A > 0.74 ? std::max(rest, own[j]) : own[j];
     dX(i, j) = error * to_double(t.slope(i, j)) + 2 * u * S;
     if (r.softcap)
-      dX(i, j) += S * (14 * u + bound.delta(i, j) / double(*r.softcap));
+      dX(i, j) += S * (16 * u + bound.delta(i, j) / double(*r.softcap));
   }
 }
 }  // namespace attn
