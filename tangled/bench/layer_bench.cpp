@@ -10,9 +10,11 @@ static Layer<float> twelve_heads(bool by_definition) {
   Layer<float> L{xavier<float>({768, 12}, 1)};
   L.rules.mask = causal(unlimited, unlimited);
   L.rules.by_definition = by_definition;
-  L.rotary = Rotary<float>{frequencies<double>(64)};
+  L.rotary = Rotary<float>{frequencies<double>(64), Pairs::halves};
   return L;
 }
+
+// time a layer
 static double thread_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -29,8 +31,6 @@ void measure(benchmark::State& state, F f) {
   state.counters["ms"] =
       benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
 }
-
-// time a layer
 static bool near(const Matrix<float>& a, const Matrix<float>& b) {
   return ((a - b).cwiseAbs().array() < 1e-3f * b.cwiseAbs().maxCoeff())
       .all();
