@@ -273,6 +273,27 @@ BOOST_AUTO_TEST_CASE(empty_rows_with_a_sink) {
   verify(to_double(quad(f.O.cwiseAbs().sum())), 0);
   verify(distance(f.logZ, Vector<quad>::Constant(2, x.sink(0))), 0);
 }
+BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
+  const auto draw = [](Index n, Index d, const char* name) {
+    return gaussian<quad>(n, d, 1, name);
+  };
+  const Matrix<quad> q = draw(1, 3, "q"), k = draw(1, 4, "k"),
+                     U = draw(5, 3, "U"), W = draw(5, 4, "W"),
+                     x = draw(5, 1, "x");
+  const auto score = [&](const quad& size) {
+    const Matrix<quad> y = U * q.transpose() + size * (W * k.transpose());
+    quad sum = 0;
+    for (Index r = 0; r < 5; ++r) sum += x(r) * tanh(y(r));
+    return sum;
+  };
+  const quad limit = 2 * quad(x.cwiseAbs().sum());
+  const quad form = (q * U.transpose() * W * k.transpose())(0, 0);
+  for (const double size : {1.0, 10.0, 1e3, 1e6})
+    verify(to_double(abs(score(size) - score(0))), to_double(limit));
+  const double times = 1e6 * to_double(abs(form) / limit);
+  fact("times", times);
+  refute(times, 1e3);
+}
 
 // check gradients of variants
 using DualParts = VariantParts<Dual<quad>>;

@@ -1,4 +1,4 @@
-// tests/variants_weights_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
+// tests/variants_weights_test.cpp: tangled from chapters/06a-weights-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/backward.hpp"

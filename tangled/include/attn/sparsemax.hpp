@@ -1,4 +1,4 @@
-// include/attn/sparsemax.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// include/attn/sparsemax.hpp: tangled from chapters/06a-weights.nw; edit that file, not this one.
 #pragma once
 #include <cmath>
 #include <span>
