@@ -100,6 +100,8 @@ Vector<S> length_factors(const Mask& mask, Index trained) {
   using std::log;
   require(trained >= 2, "length_factors: trained at length ", trained);
   Vector<S> s = Vector<S>::Constant(mask.n_q(), S(0));
+
+  // count the keys of each query
   for (Index i = 0; i < mask.n_q(); ++i) {
     const Index n = count(mask, {i, i + 1, 0, mask.n_k()});
     if (n > 1) s(i) = log(S(double(n))) / log(S(double(trained)));
@@ -116,6 +118,7 @@ Matrix<S> forgetting_row(const Vector<S>& log_f) {
   Matrix<S> row(1, log_f.size());
   S c(0);
   for (Index l = 0; l < log_f.size(); ++l) {
+    // demand the logarithm of a gate
     require_domain(log_f(l) - log_f(l) == S(0) && !(S(0) < log_f(l)),
                    "forgetting_row: log of gate ", l, " is ",
                    to_double(value(log_f(l))));
@@ -199,6 +202,7 @@ std::vector<Index> best_tiles(const Matrix<S>& scores, const Mask& mask,
                               Index i, Index tile, Index best) {
   std::vector<std::pair<S, Index>> mean;
   for (Index j = 0; j < scores.cols(); j += tile) {
+    // average the scores of one tile
     S sum(0), seen(0);
     for (Index k = j; k < std::min(j + tile, scores.cols()); ++k)
       if (mask.allows(i, k) && !is_forbidden(scores(i, k)))
