@@ -421,6 +421,26 @@ BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
     verify(to_double(abs(along - quad(dM.cwiseProduct(D).sum()))), 1e-30);
   }
 }
+BOOST_AUTO_TEST_CASE(a_row_by_hand) {
+  VariantParts<double> x{Matrix<double>{{1}}, Matrix<double>{{4}, {1}, {2}},
+                         Matrix<double>{{1}, {0}, {-1}}};
+  x.scale = Matrix<double>{{1}}, x.slope = Matrix<double>{{0.5}};
+  x.sink = Matrix<double>{{0}};
+  VariantRules r{causal(1, 3)};
+  verify(std::abs(variant_forward(x, r).A(0) - 0.667), 5e-4);
+  r.softcap = 2;
+  const auto f = variant_forward(x, r);
+  verify(distance(f.scores, Matrix<double>{{0.928, 0.424, 1.523}}), 5e-4);
+  verify(distance(f.A, Matrix<double>{{0.262, 0.158, 0.476, 0.104}}), 5e-4);
+  verify(std::abs(f.O(0) + 0.213), 5e-4);
+  x.bias = Matrix<double>::Zero(1, 3);
+  const auto g = variant_vjp(x, r, variant_forward(x, r),
+                             Matrix<double>{{1}});
+  verify(distance(g.bias, Matrix<double>{{0.318, 0.034, -0.374}}), 5e-4);
+  verify(distance(g.sink, Matrix<double>{{0.022}}), 5e-4);
+  verify(std::abs(g.K(0) - 0.022), 5e-4);
+  verify(distance(g.slope, Matrix<double>{{-0.670}}), 5e-4);
+}
 
 // check every combination of variants
 BOOST_AUTO_TEST_CASE(every_combination) {
