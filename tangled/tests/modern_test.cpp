@@ -25,7 +25,8 @@ BOOST_AUTO_TEST_CASE(signed_weights) {
     for (const double lambda : {0.01, 0.5, 1.0, 1.5, 200.0}) {
       const VariantRules r{causal(4, 6)};
       const auto f = differential_forward(head(4, 6, seed, "x"),
-                                          head(4, 6, seed, "y"), r, lambda);
+                                          head(4, 6, seed, "y"), r,
+                                          quad(lambda));
       for (Index i = 0; i < 4; ++i) {
         // hold the sums of a row of signed weights
         const Index seen = i + 3;
@@ -90,7 +91,7 @@ BOOST_AUTO_TEST_CASE(difference_is_a_layer) {
   }
 }
 /// Moves all parts of z along a fixed direction; returns its product with g.
-quad move(DualParts& z, const QuadParts& g, Index phase) {
+quad pushed(DualParts& z, const QuadParts& g, Index phase) {
   quad product = 0;
   each_part([&](auto, auto& a, const auto& da) {
     for (Index k = 0; k < a.size(); ++k) {
@@ -117,7 +118,8 @@ BOOST_AUTO_TEST_CASE(difference_gradient) {
     DualParts a = lifted(x), b = lifted(y);
     Dual<quad> l(lambda);
     l.d = 2;
-    const quad product = move(a, g.x, 1) + move(b, g.y, 2) + 2 * g.lambda;
+    const quad product =
+        pushed(a, g.x, 1) + pushed(b, g.y, 2) + 2 * g.lambda;
     const quad slope = along(G, differential_forward(a, b, r, l).O);
     verify(distance(product, slope), 1e-29);
   }
@@ -227,11 +229,11 @@ BOOST_AUTO_TEST_CASE(three_laws) {
   const auto [start, e] = share(256, at);
   const auto [fixed, e1] = share(16384, at);
   const auto [root, e2] = share(16384, std::sqrt(L));
-  const auto [log, e3] = share(16384, L / at);
+  const auto [grown, e3] = share(16384, L / at);
   fact("start", start), fact("fixed", fixed), fact("root", root);
-  fact("log", log);
+  fact("log", grown);
   verify(start + 5 * (e + e1), fixed);
-  verify(log + 5 * (e + e3), start);
+  verify(grown + 5 * (e + e3), start);
   verify(std::abs(root - 0.5) + e2, std::abs(start - 0.5));
 }
 
@@ -322,7 +324,8 @@ BOOST_AUTO_TEST_CASE(a_stick_forgets_for_nothing) {
   const Matrix<double> A = attn::gibbs(s).rightCols(11), B = attn::gibbs(less);
   fact("gibbs", (B - A).maxCoeff());
   refute((B - A).maxCoeff(), 1e-3);
-  const Matrix<double> even = break_stick(Matrix<double>::Zero(1, 9)).A;
+  const Matrix<double> zero = Matrix<double>::Zero(1, 9);
+  const Matrix<double> even = break_stick(zero).A;
   for (Index d = 0; d < 9; ++d)
     verify(std::abs(std::ldexp(even(8 - d), int(d) + 1) - 1), 60 * 0x1p-53);
 }
@@ -355,7 +358,7 @@ BOOST_AUTO_TEST_CASE(stick_in_double) {
     for (Index i = 0; i < 10; ++i) {
       double m = 0, L = 0;
       for (Index j = 30; j-- > 0;) {
-        m += 1, L += detail::spent(s(i, j));
+        m += 1, L += attn::detail::spent(s(i, j));
         const double E = 5 * m + (m + 2) * L + std::abs(s(i, j)) + 4;
         bound(i, j) = 1.01 * 0x1p-53 * E * to_double(truth.A(i, j)) +
                       0x1p-1074;
@@ -374,7 +377,8 @@ BOOST_AUTO_TEST_CASE(a_choice_is_a_mask) {
     const auto f = variant_forward(x, {mask});
     BOOST_TEST(count(select_tiles(f.scores, mask, 3, 4)) == count(mask));
     BOOST_TEST(count(select_tiles(f.scores, mask, 3, 0)) == 0);
-    const Mask chosen = select_tiles(f.scores, mask, 3, 1 + seed % 2);
+    const Mask chosen = select_tiles(f.scores, mask, 3,
+                                     Index(1 + seed % 2));
     const auto kept = variant_forward(x, {chosen}),
                rest = variant_forward(x, {mask & !chosen});
 
@@ -445,7 +449,7 @@ BOOST_AUTO_TEST_CASE(a_choice_is_locally_constant) {
     const VariantRules r{select_tiles(P, mask, 3, 1)};
     const QuadParts g = variant_vjp(x, r, variant_forward(x, r), G);
     DualParts z = lifted(x);
-    const quad product = move(z, g, 3);
+    const quad product = pushed(z, g, 3);
     const Matrix<Dual<quad>> moving = z.Q * z.K.transpose();
     const VariantRules again{select_tiles(moving, mask, 3, 1)};
     verify(distance(product, along(G, variant_forward(z, again).O)), 1e-29);
@@ -534,13 +538,13 @@ BOOST_AUTO_TEST_CASE(shared_keys_add_up) {
     // move keys and values of two layers
     const auto O1 = variant_forward(z.first(), r).O;
     const auto O2 = variant_forward(z.second(O1), r).O;
-    quad along = 0, product = 0;
+    quad slope = 0, product = 0;
     for (Index k = 0; k < n * d; ++k) {
-      along += G.data()[k] * quad((O1.data()[k] + O2.data()[k]).d);
+      slope += G.data()[k] * quad((O1.data()[k] + O2.data()[k]).d);
       product += DK.data()[k] * (g1.K.data()[k] + g2.K.data()[k]) +
                  DV.data()[k] * (g1.V.data()[k] + g2.V.data()[k]);
     }
-    verify(to_double(abs(along - product)), 1e-30);
+    verify(to_double(abs(slope - product)), 1e-30);
   }
 }
 BOOST_AUTO_TEST_CASE(shared_forms_have_a_common_side) {

@@ -549,8 +549,9 @@ BOOST_AUTO_TEST_CASE(answer_hot_sinkhorn) {
   const Index n = 4;
   const Matrix<quad> S = gaussian<quad>(n, n, 1, "S"),
                      B = gaussian<quad>(1, n, 1, "B");
-  Matrix<quad> C = S.colwise() - S.rowwise().mean().eval();
-  C.rowwise() -= C.colwise().mean().eval();
+  Matrix<quad> C = S;
+  C.colwise() -= (S.rowwise().sum() / quad(4)).eval();
+  C.rowwise() -= (C.colwise().sum() / quad(4)).eval();
   const auto rest = [&](double T) {
     const Matrix<quad> P = sinkhorn(S, quad(T)).P;
     return distance(quad(T) * (quad(4) * P - Matrix<quad>::Ones(n, n)), C);
