@@ -136,7 +136,7 @@ struct HeadsCotangent {
 };
 
 // name the roads of a call
-/// How a call is computed: by chapter 6's definition; by the kernel with
+/// How a call is computed: by def. modified; by the kernel with
 /// a matrix of pairs; by the kernel alone; by decode, for one query.
 enum class Route { definition, pairs, tiles, pages };
 namespace detail {
