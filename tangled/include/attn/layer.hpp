@@ -229,9 +229,6 @@ inline void widen(Hull& hull, const Mask& m, const Block& b) {
 /// Does the mask allow all pairs of the hull that lie in block b?
 inline bool fills(const Hull& hull, const Mask& m, const Block& b) {
   if (b.pairs() == 0 || !hull.meets(b)) return true;
-  if (b.i1 > hull.queries || b.j1 > hull.keys)
-    return fills(hull, m, {b.i0, std::min(b.i1, hull.queries), b.j0,
-                           std::min(b.j1, hull.keys)});
   const Cover c = m.covers(b);
   if (c != Cover::some) return c == Cover::all;
   if (b.pairs() == 1) return m.allows(b.i0, b.j0);
