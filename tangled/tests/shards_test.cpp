@@ -6,7 +6,8 @@
 #include "attn/ring_cost.hpp"
 #include "ring_case.hpp"
 using namespace attn;
-using detail::grouped;
+using detail::grouped, detail::partner, detail::require_placement,
+    detail::rounds_of;
 
 BOOST_AUTO_TEST_SUITE(ring)
 
@@ -61,7 +62,7 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   const Matrix<double> bias(2, 2);
   BOOST_CHECK_EXCEPTION(
       rule_between(rule, {0, 1, 1}, {0, 1, 2}, 2, 2, keep),
-      std::invalid_argument, says("rule_between: steps 1 and 2"));
+      std::invalid_argument, says("rule_between: pieces of steps 1 and 2"));
   rule.slope = 1;
   BOOST_CHECK_EXCEPTION(
       rule_between(rule, {0, 1, 2}, {0, 1, 2}, 2, 2, keep),
@@ -70,6 +71,61 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   BOOST_CHECK_EXCEPTION(
       rule_between(rule, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
       std::invalid_argument, says("a bias is not sharded"));
+
+  // refuse rows of several heads and wild offsets
+  const std::vector<double> one{0.5};
+  for (int k = 0; k < 3; ++k) {
+    FlashRule<double> r;
+    if (k == 0) r.share = 2;
+    if (k == 1) r.sinks = one;
+    if (k == 2) r.slopes = one;
+    BOOST_CHECK_EXCEPTION(
+        rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
+        std::invalid_argument, says("rows of several heads are not sharded"));
+  }
+  for (const Index sign : {-1, 1}) {
+    FlashRule<double> r;
+    r.offset = sign * std::numeric_limits<Index>::max();
+    BOOST_CHECK_EXCEPTION(rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
+                          std::invalid_argument, says("offset is"));
+  }
+}
+BOOST_AUTO_TEST_CASE(placements_with_a_mistake) {
+  Index refused = 0, passed = 0;
+  for (const Index n : {1, 7, 12})
+    for (int p = 1; p <= 4; ++p)
+      for (const Shards& whole :
+           {contiguous(n, p), zigzag(n, p), striped(n, p)})
+        for (std::size_t r = 0; r < std::size_t(p); ++r)
+          for (std::size_t k = 0; k < whole.of[r].size(); ++k)
+            for (const Index by : {-2, -1, 0, 1, 2})
+              for (int which = 0; which < 3; ++which) {
+                Shards x = whole;
+                Piece& one = x.of[r][k];
+                (which == 0 ? one.first : which == 1 ? one.n : one.step) += by;
+
+                // compare the verdict on a placement with a list
+                const Index all = std::max<Index>(0, x.total());
+                std::vector<int> held(std::size_t(all), 0);
+                bool good = true;
+                Index step = 0;
+                for (const auto& pieces : x.of)
+                  for (const Piece& y : pieces) {
+                    if (y.n == 0) continue;
+                    if (step == 0) step = y.step;
+                    good = good && y.n > 0 && y.step == step && step >= 1;
+                    for (Index i = 0; good && i < y.n; ++i) {
+                      const Index at = y.first + i * y.step;
+                      good = at >= 0 && at < all && ++held[std::size_t(at)] == 1;
+                    }
+                  }
+                bool taken = true;
+                try { require_placement("check", x); }
+                catch (const std::invalid_argument&) { taken = false; }
+                verify(double(taken != good), 0);
+                ++(taken ? passed : refused);
+              }
+  verify(double(refused < 100 || passed < 100), 0);
 }
 
 // check windows between pieces
@@ -228,14 +284,12 @@ BOOST_AUTO_TEST_CASE(uniform_ring_back) {
 BOOST_AUTO_TEST_CASE(rounds_meet_once) {
   for (Index c = 1; c <= 12; ++c)
     for (Index s = 1; s <= 12; ++s) {
-      const Index rounds = std::max(c, s);
       Matrix<int> met = Matrix<int>::Zero(c, s);
-      for (Index t = 0; t < rounds; ++t) {
+      for (Index t = 0; t < rounds_of(c, s); ++t) {
         std::vector<int> used(std::size_t(s), 0);
-        for (Index i = 0; i < c; ++i) {
-          const Index j = (i + t) % rounds;
-          if (j < s) ++met(i, j), ++used[std::size_t(j)];
-        }
+        for (Index i = 0; i < c; ++i)
+          if (const Index j = partner(i, t, c, s); j >= 0)
+            ++met(i, j), ++used.at(std::size_t(j));
         for (const int u : used) verify(double(u > 1), 0);
       }
       verify(double((met.array() != 1).count()), 0);
