@@ -159,6 +159,8 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     double size = 0;
     for (Index a = 0; a < c.Q.cols(); ++a)
       size += std::abs(scale * double(c.Q(i, a)) * double(c.K(j, a)));
+
+    // bound the error of a score
     delta(i, j) = u * (double(c.Q.cols()) + 5) * size;
     if (rule.softcap) delta(i, j) += u * 10 * double(*rule.softcap);
     if (rule.slope != 0)

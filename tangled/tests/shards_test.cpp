@@ -342,18 +342,25 @@ BOOST_AUTO_TEST_CASE(a_late_block_leaves_late) {
 }
 BOOST_AUTO_TEST_CASE(where_overlap_ends) {
   const double F = 4e14, B = 5e10, s = 2, H = 32, d = 256;
-  for (const double H_k : {1.0, 8.0, 32.0}) {
-    const auto exposed = [&](double m) {
-      const double c = m * m * H * d / F, tau = s * m * H_k * d / B;
-      return ring_time(8, [&](int, int) { return c; }, tau).total >
-             8 * c * (1 + 0x1p-40);
-    };
-    double low = 1, high = 1e6;
-    while (high - low > 1e-9 * high)
-      (exposed((low + high) / 2) ? low : high) = (low + high) / 2;
-    const double ends = s * F * H_k / (B * H);
-    verify(std::abs(high - ends), 2e-9 * ends);
-  }
+  for (const double H_k : {1.0, 8.0, 32.0})
+    for (const bool causal : {true, false}) {
+      const auto exposed = [&](double m) {
+        // ask whether a ring waits for messages
+        const auto tile = [&](int r, int t) {
+          const double pairs =
+              causal ? causal_pairs(Placement::zigzag, r, t, m) : m * m;
+          return 2 * H * d * pairs / F;
+        };
+        double tiles = 0;
+        for (int t = 0; t < 8; ++t) tiles += tile(0, t);
+        return ring_time(8, tile, s * m * H_k * d / B).total > tiles * (1 + 0x1p-40);
+      };
+      double low = 1, high = 1e6;
+      while (high - low > 1e-9 * high)
+        (exposed((low + high) / 2) ? low : high) = (low + high) / 2;
+      const double ends = s * F * H_k / (B * H) / (causal ? 1 : 2);
+      verify(std::abs(high - ends), 2e-9 * ends);
+    }
 }
 BOOST_AUTO_TEST_CASE(no_faster_than_work_and_messages) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -394,10 +401,10 @@ BOOST_AUTO_TEST_CASE(finished_rows_are_states) {
     const Online<quad> finished{y.logZ(), quad(1), y.output()};
     verify(distance(finished.output(), y.output()), 0);
     verify(distance(finished.logZ(), y.logZ()), 0);
-    // scores below a hundred: 1e-34 of them, a few times
+    const double bound = 1e4 * unit_roundoff<quad>();
     const auto u = merge(x, y), v = merge(x, finished);
-    verify(distance(u.output(), v.output()), 1e-30);
-    verify(distance(u.logZ(), v.logZ()), 1e-30);
+    verify(distance(u.output(), v.output()), bound);
+    verify(distance(u.logZ(), v.logZ()), bound);
   }
 }
 
@@ -478,13 +485,14 @@ BOOST_AUTO_TEST_CASE(answer_window) {
   const Index m = 6;
   const int p = 5;
   auto rule = causal_rule<double>();
-  rule.left = m - 1;
   const Shards x = contiguous(p * m, p);
-  for (int r = 0; r < p; ++r) {
-    int steps = 0;
-    for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
-    verify(double(std::abs(steps - (r == 0 ? 1 : 2))), 0);
-  }
+  for (Index L = 1; L < m; ++L)
+    for (int r = 0; r < p; ++r) {
+      rule.left = L;
+      int steps = 0;
+      for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
+      verify(double(std::abs(steps - (r == 0 ? 1 : 2))), 0);
+    }
 }
 BOOST_AUTO_TEST_CASE(answer_uneven) {
   const std::vector<double> v{1, 2, 4, 1};
@@ -553,8 +561,8 @@ BOOST_AUTO_TEST_CASE(answer_window_elsewhere) {
     for (int r = 0; r < p; ++r) {
       int steps = 0;
       for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
-      if (stripes) BOOST_TEST(steps == p);
-      else BOOST_TEST(steps <= 3);
+      const bool end = r == 0 || r == p - 1;
+      BOOST_TEST(steps == (stripes ? p : end ? 2 : 3));
     }
   }
 }
@@ -567,7 +575,8 @@ BOOST_AUTO_TEST_CASE(answer_random_tiles) {
     const double one =
         ring_time(p, [&](int r, int t) { return c(r, t); }, 0).total;
     ring += one / 200, all += c.colwise().maxCoeff().sum() / 200;
-    verify(worse(0, one - c.colwise().maxCoeff().sum()), 1e-12 * one);
+    verify(worse(0, one - c.colwise().maxCoeff().sum()),
+           2 * p * 0x1p-53 * one);
   }
   double harmonic = 0;
   for (int k = 1; k <= p; ++k) harmonic += 1.0 / k;
