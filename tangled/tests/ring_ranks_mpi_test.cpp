@@ -571,12 +571,13 @@ BOOST_AUTO_TEST_CASE(nothing_is_allocated_before_all_listen) {
     const Matrix<bool> keep = Matrix<bool>::Constant(12, 12, true);
     FlashHeads<double> many{2, 1, causal_rule<double>(), {0.5, 1}, {1, 2}};
     many.rule.keep = &keep;
+    const RowVector<double> q = Q.row(0);
     const auto y = ring_attention(ring, Q, K, K, many);
     start_counting();
     ring_attention(ring, Q, K, K, many);
     worst.add(double(std::abs(before_message)), 0);
     start_counting();
-    tree_decode<double>(comm, Q.row(0), K, K, 2, 1);
+    tree_decode<double>(comm, q, K, K, 2, 1);
     worst.add(double(std::abs(before_message)), 0);
     worst.add(double(peak_since() <= 0), 0);
     if (rank == 0) BOOST_TEST(y.O.rows() == 4);
@@ -660,7 +661,7 @@ BOOST_AUTO_TEST_CASE(messages_of_users_are_not_disturbed) {
 }
 
 // measure what a rank holds
-struct Held { long forward, backward; };
+struct Held { long forward, backward, grid; };
 Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
   const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
   const auto Q = gaussian<double>(m, 2 * d, 1), K = gaussian<double>(m, d, 2);
@@ -675,6 +676,9 @@ Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
   start_counting();
   const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, dO, many);
   held.backward = peak_since();
+  start_counting();
+  y = grid_attention<double>(ring, p > 1 ? 2 : 1, Q, K, V, many);
+  held.grid = peak_since();
   return held;
 }
 
@@ -691,6 +695,13 @@ BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
                 double(8 * 3 * m * (2 * w + 2 * (e + 2)) + 100'000));
       worst.add(double(many.backward - few.backward),
                 double(8 * 3 * m * (5 * w + 2 * (2 * d + e + 6)) + 100'000));
+
+      // compare what a grid holds with the proposition
+      const Index a = p > 1 ? 2 : 1, h = 1, H = 2;
+      const Index sent = 2 * H * (w + 1) + 2 * a * h * w;
+      const Index wave = 3 * a * w + H * (d + e + 4) / h;
+      worst.add(double(many.grid - few.grid),
+                double(8 * 3 * m * (sent + wave + H * (e + 2)) + 100'000));
       worst.add(double(few.forward <= 0 || few.backward <= 0), 0);
       if (p == 4) {
         fact("forward", double(many.forward) / double(4 * m), 3);

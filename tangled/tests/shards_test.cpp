@@ -319,13 +319,14 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
   verify(std::abs(time(1, 8, true) - (15 + 8) * 8 * 4 * 2 * unit), 0);
   for (const int a : {4, 8}) {
     const int b = 16 / a;
-    const double m = 4, queries = (a - 1) * m * 8 / a;
-    const double forward = queries * (2 * unit + 2) + (a - 1) * m * 2 * unit;
-    const double back = queries * (4 * unit + 4) + (a - 1) * m * 4 * unit;
+    const double rows = 4, queries = (a - 1) * rows * 8 / a;
+    const double forward = queries * (2 * unit + 2) +
+                           (a - 1) * rows * 2 * unit;
+    const double back = queries * (4 * unit + 4) + (a - 1) * rows * 4 * unit;
     verify(std::abs(time(a, b, false) - forward -
-                    (b - 1) * a * m * 2 * unit), 0);
+                    (b - 1) * a * rows * 2 * unit), 0);
     verify(std::abs(time(a, b, true) - back -
-                    (3 * b - 1) * a * m * 2 * unit), 0);
+                    (3 * b - 1) * a * rows * 2 * unit), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
