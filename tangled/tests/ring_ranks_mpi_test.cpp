@@ -412,6 +412,15 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
     c.rule.keep = &all;
   });
 }
+BOOST_AUTO_TEST_CASE(ranks_call_different_functions) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Call c(comm);
+    return all_throw<Shape>(comm, "function (fingerprint) is", [&] {
+      if (rank == 1) grid_attention(c.ring, 1, c.Q, c.K, c.V);
+      else c();
+    });
+  });
+}
 BOOST_AUTO_TEST_CASE(what_cannot_be_sharded) {
   refuses<Shape>("ring_attention: position 3 is held twice",
                  [](Call& c, int) { c.ring.keys.of[1][0].first = 3; });

@@ -445,11 +445,12 @@ double fingerprint_of_mask(const FlashRule<T>& rule) {
 // check the arguments of all ranks
 /// What must be the same on all ranks of a ring or a grid.
 template <class T>
-std::array<Named, 22> to_agree(const Ring& ring, int columns,
+std::array<Named, 23> to_agree(const char* who, const Ring& ring, int columns,
                                const Matrix<T>& Q, const Matrix<T>& V,
                                const FlashHeads<T>& many) {
   const FlashRule<T>& r = many.rule;
-  return {{{"size of a number", double(sizeof(T))},
+  return {{{"function (fingerprint)", double(hashed(who) >> 11)},
+           {"size of a number", double(sizeof(T))},
            {"columns", double(columns)},
            {"width of Q", double(Q.cols())}, {"width of V", double(V.cols())},
            {"heads of queries", double(many.heads)},
@@ -475,7 +476,7 @@ template <class T, class Extra>
 void check_ring(const char* who, const Ring& ring, int columns,
                 const Matrix<T>& Q, const Matrix<T>& K, const Matrix<T>& V,
                 const FlashHeads<T>& many, Extra extra) {
-  const auto all = to_agree(ring, columns, Q, V, many);
+  const auto all = to_agree(who, ring, columns, Q, V, many);
   agree(own(ring.comm), who, all, [&] {
     const FlashRule<T>& rule = many.rule;
 
