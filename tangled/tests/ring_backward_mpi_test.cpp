@@ -124,7 +124,8 @@ void check_layer(const LayerCase& x, Place place, int p, int columns,
       return part_of(m, ring.queries, rank);
     };
     const auto k = [&](const auto& m) { return part_of(m, ring.keys, rank); };
-    const auto y = columns == 0
+    const bool circle = columns == 0 || (!forward && place == Place::uneven);
+    const auto y = circle
         ? ring_attention(ring, q(x.Q), k(x.K), k(x.V), x.many)
         : grid_attention(ring, columns, q(x.Q), k(x.K), k(x.V), x.many);
     Worst worst;
