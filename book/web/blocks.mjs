@@ -78,7 +78,7 @@ export class Blocks extends Inline {
     const counts = !n.star && level < 4 && !(level === 1 && this.backmatter);
     this.closeSections(level);
     const number = counts ? this.step(n.name) : null;
-    if (level === 1) this.onChapter(n, labels[0], number);   // opens a page
+    if (level === 1) this.onChapter(n, labels, number);  // opens a page
     const title = this.inline(n.args[0]), words = this.words(title);
     const id = labels[0] ? anchor(labels[0]) : this.unique(`s-${slug(words).slice(0, 50) || 'section'}`);
     const kind = this.appendix && level === 1 ? 'appendix' : n.name;
@@ -225,9 +225,8 @@ export class Blocks extends Inline {
     const id = this.unique(`checks-${anchor(label)}`), number = this.printed(label);
     this.page.deepest = 2;
     this.contents.push({ level: 2, number, title: target.title, id, page: this.page.file });
-    this.emit(`${this.inSection ? '</section>\n' : ''}<section class="of" id="${id}"><h2><span class="num">${
+    this.emit(`</section>\n<section class="of" id="${id}"><h2><span class="num">${
       number}</span> <a href="${target.page}#${target.id}">${target.title}</a></h2>\n`);
-    this.inSection = true;
   }
 
   // ------------------------------------------------------------------ lists --

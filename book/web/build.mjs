@@ -44,13 +44,14 @@ function main() {
   const all = [resolved(book, cover(book)), ...inOrder(book)];
   book.math.keep();
   makeFonts(book);
-  writeSite(book, all);
-  say(`${all.length} pages`);
+  book.arcs = coverArcs('build/cover.tex');
   if (option('epub')) {
     writeEpub({ out: option('epub'), book, pages: inOrder(book), style: read(path.join(HERE, 'theme/epub.css')),
       fonts: path.join(KEPT, 'fonts') });
     say('EPUB');
   }
+  writeSite(book, all);
+  say(`${all.length} pages`);
 }
 
 // ------------------------------------------------------------------ read --
@@ -117,7 +118,8 @@ function makePages(book) {
   const names = { 'ch:symbols': 'notation', 'ch:machine': 'machine', 'ch:reference': 'library' };
   let open = null;
   const close = () => { if (open) { book.closeSections(1); open.html = book.out; } book.out = ''; };
-  book.onChapter = (n, label, number) => {
+  book.onChapter = (n, labels, number) => {
+    const label = labels.find((l) => files.has(l)) ?? labels[0];
     close();
     const name = files.get(label) ?? names[label] ?? label?.replace(/^ch:/, '') ?? book.plain(n.args[0]).toLowerCase();
     book.openSections = files.has(label) ? [] : null;
@@ -198,9 +200,8 @@ function writeSite(book, all) {
     put(`assets/pieces/${name}`, piecesData(page));
     if (code) put(`assets/code/${name}`, code);
   }
-  const arcs = coverArcs('build/cover.tex');
-  put('fig/cover.svg', arcs.light);
-  put('fig/cover-dark.svg', arcs.dark);
+  put('fig/cover.svg', book.arcs.light);
+  put('fig/cover-dark.svg', book.arcs.dark);
   for (const { files } of book.drawings.made.values()) for (const f of files) bring(f, `fig/${path.basename(f)}`);
   for (const d of book.figureData) bring(`build/data/${d}.csv`, `data/${d}.csv`);
   for (const [f] of book.downloads) bring(f, `downloads/${path.basename(f)}`);

@@ -56,10 +56,9 @@ export class Lists extends Statements {
     this.inChecks = true;
     const about = { title: `Checks of chapter ${t.number}: ${this.words(t.title)}`, kind: 'checks', of: t };
     this.aside(`${name}-checks.html`, about, () => {
-      this.inSection = false;
       const html = this.within(`build/tex/${name}-checks.tex`, (tree) => this.blocks(tree));
-      return `<h1><span class="num">Checks and programs</span> <a href="${t.page}">${t.number}\u2002${t.title}</a></h1>\n<section class="of" id="checks-${
-        anchor(label)}">\n${this.inSection ? html.replace('</section>\n<section class="of"', '</section>\n<section class="of"') : html}</section>\n`;
+      return `<h1><span class="num">Checks and programs</span> <a href="${t.page}">${t.number}\u2002${t.title}</a></h1>\n`
+        + `<section class="of" id="checks-${anchor(label)}">\n${html}</section>\n`;
     });
     this.inChecks = false;
     this.n = counters;

@@ -65,7 +65,8 @@ function tidy(n, script = false) {
   if (n.name === 'msup' || n.name === 'msubsup') n = lowerPrime(n);
   if (n.name === 'mo') {
     if (n.c[0] === '‾') return { name: 'mo', at: ' stretchy="false"', c: ['¯'] };
-    if (script && !/space=/.test(n.at) && !/^[|‖]$/.test(n.c[0] ?? '')) n.at += ' lspace="0" rspace="0"';
+    if (n.c[0] === '…') n.at += ' lspace="0" rspace="0"';
+    else if (script && !/space=/.test(n.at) && !/^[|‖]$/.test(n.c[0] ?? '')) n.at += ' lspace="0" rspace="0"';
   }
   n.c = n.c.map((x, k) => tidy(x, script || (SCRIPT.test(n.name) && k > 0)));
   return n;

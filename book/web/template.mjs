@@ -84,7 +84,7 @@ export function cover(book) {
 <p class="sub">A literate program in C++ in which nothing is merely claimed</p>
 <p class="passed">✓ ${book.soft('book/cases')} checks passed, ${book.soft('book/instances')} measurements</p>
 <p><a href="${preface?.file}">Preface</a> · <a href="downloads.html">PDF, EPUB, data</a></p>
-<img class="light arcs" src="fig/cover.svg" alt="" width="800" height="360"><img class="dark arcs" src="fig/cover-dark.svg" alt="" width="800" height="360"></div>
+<img class="light arcs" src="fig/cover.svg" alt=""><img class="dark arcs" src="fig/cover-dark.svg" alt=""></div>
 <nav class="toc" aria-label="All chapters">${parts.join('\n')}
 <h2 class="part">Appendices</h2><ol>${appendices(book).map((t) => entry(t, null, '')).join('\n')}</ol></nav>\n` };
 }

@@ -62,7 +62,7 @@ export function elements(html, opening) {
   for (const m of html.matchAll(opening)) found.set(m[2], element(html, m.index, m[1]));
   return found;
 }
-function element(html, from, name) {
+export function element(html, from, name) {
   const tags = new RegExp(`<(/?)${name}\\b[^>]*>`, 'g');
   tags.lastIndex = from;
   for (let depth = 0, m; (m = tags.exec(html)); ) {
