@@ -147,7 +147,7 @@ build/data/%.csv: build/bin/figures/% book/measure/run-figure
 	$(call say,draw,figures/$*)
 	$Qbook/measure/run-figure $< $@
 
-MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
+MEASURED := $(wildcard $(foreach d,book/measured book/measured/*,$d/*.txt $d/*.json))
 FACTS    := build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED)
 build/results.stamp: $(VERIFIED) $(FACTS) book/measure/results.awk
 	$Qgawk -f book/measure/results.awk $(LEDGERS) $(FACTS) > build/results.tmp

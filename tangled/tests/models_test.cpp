@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(rank_of_the_latent_form) {
            {3, 8}, {8, 3}, {5, 5}}) {
     const auto W = gaussian<Fp>(d, 11, 2, "W"), U = gaussian<Fp>(d, r, 2, "U");
     const Matrix<Fp> M = W.transpose() * U;
-    BOOST_TEST(rank_by_elimination(M) == std::min(d, r));
+    verify(std::abs(double(rank_by_elimination(M) - std::min(d, r))), 0);
   }
 }
 
