@@ -82,7 +82,7 @@ export class Blocks extends Inline {
     const title = this.inline(n.args[0]), words = this.words(title);
     const id = labels[0] ? anchor(labels[0]) : this.unique(`s-${slug(words).slice(0, 50) || 'section'}`);
     const kind = this.appendix && level === 1 ? 'appendix' : n.name;
-    for (const l of labels) this.define(l, kind, number, n, { title });
+    for (const l of labels) this.define(l, kind, number, n, { title }).id = id;
     if (level < 4) this.contents.push({ level, number, title, id, page: this.page.file });
     this.openSections?.push({ level, labels });
     this.emit(this.headingHtml(level, id, this.headingNumber(level, number), title));

@@ -65,7 +65,7 @@ function openBook() {
     aux, chapters, figures: show, drawings: figures,
     math: new Mathematics(noted.readMacros('book/macros.tex'), path.join(KEPT, 'math.json')),
     results: noted.readResults('build/results.tex'), cases: noted.readCases('build/cases.tex'),
-    bibliography: noted.readBibliography('build/attention/attention.bbl'),
+    bibliography: noted.readBibliography(['attention', 'companion'].map((v) => `build/${v}/${v}.bbl`)),
   });
   const sources = new Map();
   book.source = (file) => {

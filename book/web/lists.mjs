@@ -117,7 +117,7 @@ export class Lists extends Statements {
   // ---------------------------------------------------------------- indexes --
   block_listoffigures() {
     this.aside('figures.html', { title: 'Figures', kind: 'back' }, () => `<h1>Figures</h1>\n${this.plainList(this.figureList.map((f) =>
-      `${this.to(f.page, f.id, f.number)} ${f.caption.split(/\.\s/)[0].replace(/\.$/, '')}`))}`);
+      `${this.to(f.page, f.id, f.number)} ${firstSentence(f)}`))}`);
   }
   block_bibliography() {
     const item = ({ key, tex }) => `<li id="cite-${anchor(key)}">${this.inline(this.parse(tex, () => `bibliography, ${key}`))}</li>`;
@@ -191,9 +191,10 @@ export class Lists extends Statements {
     return out.join('');
   }
   listed(s, head) {
-    const words = withoutIds(s.html);
+    const words = withoutIds(s.html).replace(/href="#/g, `href="${s.page}#`);
     return `<section class="stmt ${s.kind}">${this.lead(words, `${this.to(s.page, s.id, head, ' class="head"')}. `)}</section>\n`;
   }
 }
+const firstSentence = (f) => f.caption.split(/\.\s/)[0].replace(/\.$/, '').replace(/href="#/g, `href="${f.page}#`);
 const withoutIds = (html) => html.replace(/ id="[^"]*"/g, '').replace(/<span><\/span>/g, '')
   .replace(/<details class="unfold"[^]*?<\/details>/g, '');

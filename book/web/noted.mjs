@@ -1,7 +1,7 @@
 // noted.mjs: what LaTeX and the run have noted: labels and citations from the .aux files of
 // both volumes, the results of the checks, the macros of mathematics, the list of chapters.
 import fs from 'node:fs';
-import { groups, read } from './util.mjs';
+import { by, groups, read } from './util.mjs';
 
 const bare = (s) => s.replace(/^\{(.*)\}$/, '$1');
 
@@ -79,11 +79,14 @@ export function readCases(file) {
   return new Map([...read(file).matchAll(/\\casedef\{([^}]*)\}\{([^}]*)\}/g)].map((m) => [m[1], m[2]]));
 }
 
-/// The entries of a .bbl file, by key.
-export function readBibliography(file) {
-  return read(file).split('\\bibitem[').slice(1).map((item) => {
-    const m = /\]\{([^}]*)\}\s*/.exec(item);
+/// The entries of some .bbl files, each once, by author.
+export function readBibliography(files) {
+  const entries = new Map();
+  for (const item of files.flatMap((f) => read(f).split('\\bibitem[').slice(1))) {
+    const m = /\]\{([^}]*)\}\s*/.exec(item), label = item.slice(0, m.index).replace(/[{}\\]/g, '').toLowerCase();
     const body = item.slice(m.index + m[0].length).replace(/\\end\{thebibliography\}[^]*/, '');
-    return { key: m[1], tex: body.replace(/\\newblock/g, ' ').replace(/\{\\em\s+/g, '\\emph{').trim() };
-  });
+    const tex = body.replace(/\\newblock/g, ' ').replace(/\{\\em\s+/g, '\\emph{').trim();
+    entries.set(m[1], { key: m[1], label, tex });
+  }
+  return [...entries.values()].sort(by((e) => e.label));
 }

@@ -2,7 +2,7 @@
 // which are counted here and compared with those that LaTeX has given.
 import { parse } from './tex.mjs';
 import { untex, chunkText } from './chunk.mjs';
-import { anchor, letters, slug } from './util.mjs';
+import { anchor, by, letters, slug } from './util.mjs';
 
 const PER_CHAPTER = ['section', 'subsection', 'equation', 'theorem', 'exercise@', 'figure', 'table'];
 
@@ -112,23 +112,26 @@ export class Numbers {
   }
   surveyChunk(chunk, { page, place }) {
     if (!this.named.has(chunk.first)) this.named.set(chunk.first, []);
-    const parts = this.named.get(chunk.first), root = untex(chunk.name);
-    parts.push(chunk);
-    chunk.page = page;
-    chunk.id = this.unique(`chunk-${slug(root).slice(0, 60)}${parts.length > 1 ? `-${parts.length}` : ''}`);
-    chunk.tag = place;
-    chunk.file = chunk.name.includes('\\code{}') ? root : null;
+    this.named.get(chunk.first).push(chunk);
+    const root = untex(chunk.name);
+    Object.assign(chunk, { page, tag: place, file: chunk.name.includes('\\code{}') ? root : null });
     this.chunks.set(chunk.label, chunk);
   }
-  /// 2.3a, 2.3b, ...: the section in which a chunk stands, and a letter.
+  /// Parts of one name in the order of tangling; an address from the name; a tag, 2.3a, 2.3b,
+  /// ..., from the section in which the chunk stands.
   tagChunks() {
+    for (const parts of this.named.values()) {
+      parts.sort(by((c) => c.where.replace(/:(\d+)$/, (m, line) => `:${line.padStart(6, '0')}`)
+        .replace(/\.nw/, '-a.nw')));
+      const id = `chunk-${slug(untex(parts[0].name)).slice(0, 60)}`;
+      parts.forEach((c, k) => { c.id = this.unique(k ? `${id}-${k + 1}` : id); });
+    }
     const count = new Map();
     for (const chunk of this.chunks.values()) {
       const k = count.get(chunk.tag) ?? 0;
       count.set(chunk.tag, k + 1);
       chunk.tag += letters(k);
     }
-    for (const chunk of this.chunks.values()) chunk.files = null;
   }
   chunkAt(label) {
     return this.chunks.get(label) ?? this.chunks.get(this.named.get(label)?.[0].label)

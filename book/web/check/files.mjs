@@ -46,20 +46,14 @@ check(!noAlt.length, 'every drawing has an alternative text', noAlt);
 const words = (s) => new Set((s.normalize('NFKD').replace(/[\u0300-\u036f]/g, '').match(/[A-Za-z]{4,}/g) ?? []).map((w) => w.toLowerCase()));
 const site = words(pages.map((p) => unesc(html[p].replace(/<wbr>/g, '').replace(/<[^>]+>/g, ' '))
   + unesc(html[p].replace(/<[^>]+>/g, ''))).join(' '));
-const pdfs = ['book/attention.pdf', 'book/companion.pdf'].filter((f) => fs.existsSync(f));
-for (const pdf of pdfs) {
-  const printed = execFileSync('pdftotext', [pdf, '-'], { encoding: 'utf8', maxBuffer: 1 << 28 });
-  const missing = missingWords(printed, site);
-  check(missing.length === 0, `every word of ${pdf}, of ${words(printed).size}, is on the site`, [missing.join(' ')]);
-}
-/// Words that a line end has broken count as found if they are found whole.
-function missingWords(printed, there) {
-  const broken_ = new Set();
-  for (const [, a, b] of printed.matchAll(/([A-Za-z]+)[-\u00ad]\n+([A-Za-z]+)/g)) {
-    for (const w of [a, b]) broken_.add(w.toLowerCase());
-    if (a.length + b.length > 3 && !there.has((a + b).toLowerCase()) && !(there.has(a.toLowerCase()) || a.length < 4)) broken_.delete(a.toLowerCase());
-  }
-  return [...words(printed)].filter((w) => !there.has(w) && !broken_.has(w));
+// (what only the PDFs have, such as the letters of a formula run together, is no word)
+const folder = (dir) => fs.readdirSync(dir).filter((f) => f.endsWith('.tex')).map((f) => path.join(dir, f));
+const written = words([...folder('build/tex'), ...folder('book'), 'build/attention/attention.bbl', 'build/companion/companion.bbl']
+  .filter((f) => !/(about|companion|cover)\.tex$/.test(f)).map((f) => read(f).replace(/\\[a-zA-Z]+/g, ' ')).join(' '));
+for (const pdf of ['book/attention.pdf', 'book/companion.pdf'].filter((f) => fs.existsSync(f))) {
+  const printed = words(execFileSync('pdftotext', [pdf, '-'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+  const wanted = [...printed].filter((w) => written.has(w)), missing = wanted.filter((w) => !site.has(w));
+  check(!missing.length, `each of the ${wanted.length} words of ${path.basename(pdf)} is on the site`, [missing.join(' ')]);
 }
 
 // Code: what the buttons copy is what the compiler reads.
@@ -76,7 +70,10 @@ function expand(address) {
   });
   return next ? `${out}\n${expand(next)}` : out;
 }
-const roots = new Map(), tidy = (s) => s.split('\n').map((l) => l.trimEnd()).filter((l) => l && !/^#line/.test(l)).join('\n');
+// (but for the comments that name equations, and for indentation, which #line costs)
+const tidy = (s) => s.split('\n').map((l) => l.replace(/\/\/ eq:.*/, '').trim())
+  .filter((l) => l && !/^#line/.test(l)).join('\n');
+const roots = new Map();
 for (const [file, chunks] of Object.entries(code)) for (const [id, [, , root]] of Object.entries(chunks)) {
   if (typeof root === 'string' && !roots.has(root)) roots.set(root, `${file}#${id}`);
 }
@@ -84,18 +81,18 @@ const differ = [];
 for (const [root, address] of roots) {
   const source = [`build/src/${root}`, `tangled/${root}`].find((f) => fs.existsSync(f));
   if (!source) differ.push(`${root}: not tangled`);
-  else if (/^build/.test(source) && tidy(read(source)).replace(/^\/\/.*tangled from.*\n/, '') !== tidy(expand(address))) differ.push(root);
+  else if (/^build/.test(source) && tidy(read(source)).replace(/^(\/\/|#).*tangled from.*\n/, '') !== tidy(expand(address))) differ.push(root);
 }
 check(!differ.length, `${roots.size} files, copied from their pages, are what the compiler reads`, differ);
 
 // Fonts and sizes.
 const need = read('build/web-kept/fonts/characters.txt');
-const lacking = execFileSync('python3', ['-c', `
+const lacking = execFileSync('/usr/bin/python3', ['-c', `
 import sys
 from fontTools.ttLib import TTFont
 have = set()
 for f in sys.argv[2:]: have |= set(TTFont(f).getBestCmap())
-print(''.join(c for c in sys.argv[1] if ord(c) not in have and not c.isspace() and ord(c) not in (0x2061, 0x2062, 0x2063, 0x200b)))`,
+print(''.join(c for c in sys.argv[1] if ord(c) not in have and not c.isspace() and ord(c) not in (0x2061, 0x2062, 0x2063, 0x200b, 0xfe0e)))`,
 need, ...['pagella-math', 'pagella-regular'].map((f) => `${SITE}/assets/${f}.woff2`)], { encoding: 'utf8' }).trim();
 check(!lacking, `the ${[...need].length} characters of the formulas are in the fonts`, [lacking]);
 const large = pages.filter((p) => /^\d/.test(p)).map((p) => [p, zlib.gzipSync(html[p], { level: 9 }).length]);
