@@ -254,6 +254,9 @@ fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)
 	$(call say,fresh,tangled/)
 	$Qbook/tangle/tangled-check tangled $(ROOTS)
 
+# -------------------------------------------------------------------- web --
+include book/web/web.mk
+
 # ------------------------------------------------------------------- rest --
 ## install PREFIX=/usr/local: headers, examples, pkg-config and CMake files
 .PHONY: install chapter help
