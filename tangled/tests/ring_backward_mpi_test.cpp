@@ -255,6 +255,26 @@ BOOST_AUTO_TEST_CASE(gradients_have_the_same_bits_twice) {
       return worst;
     });
 }
+BOOST_AUTO_TEST_CASE(blocks_larger_than_all_keys) {
+  on_ranks(3, [](MPI_Comm comm, int r) {
+    const D c = ring_case<double>(30, 30, 5, 3, 4);
+    const Ring ring{comm, contiguous(30, 3), contiguous(30, 3)};
+    const auto at = [&](const auto& m) { return part_of(m, ring.keys, r); };
+    const auto back = [&](Index block) {
+      FlashHeads<double> many{1, 1, causal_rule<double>()};
+      many.rule.key_block = block;
+      const auto y = ring_attention<double>(ring, at(c.Q), at(c.K), at(c.V),
+                                            many);
+      return ring_attention_vjp<double>(ring, at(c.Q), at(c.K), at(c.V), y,
+                                        at(c.dO), many);
+    };
+    const auto g = back(30), h = back(std::numeric_limits<Index>::max());
+    Worst worst;
+    worst.add(distance(g.Q, h.Q) + distance(g.K, h.K) +
+                  distance(g.V, h.V), 0);
+    return worst;
+  });
+}
 BOOST_AUTO_TEST_CASE(no_gradient_of_empty_rows) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     const Ring ring{comm, contiguous({4, 0, 5}), contiguous({0, 3, 0})};

@@ -207,7 +207,8 @@ Step<S>* transposed(Pass<S>& p, Step<S>* x) {
 }
 
 // take rows and columns
-/// Columns from, from + stride, ...: n of them.
+/// Columns from, from + stride, ...: n of them.  Throws
+/// std::invalid_argument beyond those of x.
 template <class S>
 Step<S>* columns(Pass<S>& p, Step<S>* x, Index from, Index n,
                  Index stride = 1) {
@@ -222,7 +223,8 @@ Step<S>* columns(Pass<S>& p, Step<S>* x, Index from, Index n,
     give(x, d);
   });
 }
-/// The rows with these numbers, which may repeat.
+/// The rows with these numbers, which may repeat.  Throws
+/// std::invalid_argument for a number without a row.
 template <class S>
 Step<S>* rows(Pass<S>& p, Step<S>* x, const std::vector<Index>& which) {
   for (const Index i : which)
@@ -255,7 +257,8 @@ Step<S>* beside(Pass<S>& p, const std::vector<Step<S>*>& parts) {
       give(x, bar.middleCols(at, x->value.cols())), at += x->value.cols();
   });
 }
-/// The same numbers, row by row, in rows of n.
+/// The same numbers, row by row, in rows of n.  Throws
+/// std::invalid_argument unless n divides their number.
 template <class S>
 Step<S>* in_rows_of(Pass<S>& p, Step<S>* x, Index n) {
   require(n >= 1 && x->value.size() % n == 0, "in_rows_of: ",
@@ -609,7 +612,8 @@ Step<S>* normed_heads(Pass<S>& p, Step<S>* x, Index d,
 }
 
 // choose the best of each row
-/// Softmax over the k largest of each row, zero elsewhere.
+/// Softmax over the k largest of each row, zero elsewhere.  Throws
+/// std::invalid_argument unless there are as many.
 template <class S>
 Step<S>* chosen(Pass<S>& p, Step<S>* x, Index k) {
   require(1 <= k && k <= x->value.cols(), "chosen: ", k, " of ",
