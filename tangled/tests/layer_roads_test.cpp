@@ -124,8 +124,10 @@ BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
           padding(n, m, n / 2, m / 2), causal(n, m) & padding(n, m, n, m / 2),
           strided(n, m, 2), where(n, m, [](Index i, Index j) {
             return j < i;
-          }), random_tiles(n, m, 2, 1, 5),
-          window(n, m, 2, 1, 0) & padding(n, m, n - n / 4, m - m / 3)}) {
+          }), random_tiles(n, m, 2, 1, 5), random_tiles(n, m, 1, 2, 6),
+          window(n, m, 2, 1, 0) & padding(n, m, n - n / 4, m - m / 3),
+          from_matrix(dense(window(n, m, 3, 0, 1) &
+                            padding(n, m, n - n / 3, m - m / 4)))}) {
       const Hull hull = detail::hull_of(mask);
 
       // search for the hull of a mask
