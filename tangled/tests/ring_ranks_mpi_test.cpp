@@ -104,6 +104,45 @@ Worst compare_traffic(const Traffic& sent, long messages, Index bytes) {
   return worst;
 }
 
+// check which pieces meet
+BOOST_AUTO_TEST_CASE(which_pieces_meet) {
+  const auto wide = [](Index w) {
+    return w < 0 ? std::optional<Index>() : std::optional<Index>(w);
+  };
+  for (Index n = 0; n < 4; ++n)
+    for (Index m = 0; m < 4; ++m)
+      for (Index offset = -6; offset <= 6; ++offset)
+        for (Index left = -1; left < 3; ++left)
+          for (Index right = -1; right < 3; ++right) {
+            FlashRule<float> r;
+            r.queries = n, r.keys = m, r.offset = offset;
+            r.left = wide(left), r.right = wide(right);
+
+            // look for a pair of two pieces
+            bool pair = false;
+            for (Index i = 0; i < n; ++i)
+              for (Index j = 0; j < m; ++j) {
+                const Index t = j - offset - i;
+                pair = pair || ((left < 0 || -left <= t) && (right < 0 || t <= right));
+              }
+            BOOST_TEST(detail::may_meet(r) == pair);
+          }
+}
+
+// check that a call in time is not kept
+BOOST_AUTO_TEST_CASE(a_call_in_time_is_not_kept) {
+  on_ranks(2, [](MPI_Comm comm, int) {
+    const double start = MPI_Wtime();
+    {
+      const detail::Watch watch("a call", comm, 40);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    Worst worst;
+    worst.add(MPI_Wtime() - start, 20);
+    return worst;
+  });
+}
+
 // count the traffic going back
 Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
                      bool masked) {
@@ -143,6 +182,7 @@ BOOST_AUTO_TEST_CASE(counted_forward) {
       const Index departed = x.total() - x.rows((rank + 1) % p);
       Worst worst = compare_traffic(sent, p - 1, 8 * departed * 2 * (d + e));
       worst.add(sent.waited, p == 1 ? 0 : spent);
+      worst.add((sent.waited > 0) != (p > 1), 0);
       return worst;
     });
 }
@@ -196,8 +236,10 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
   const Index numbers = (a - 1) * m * H / a * per_query +
                         (back ? 2 : 1) * (a - 1) * m * h * (d + e) +
                         laps * a * m * h * (d + e);
-  return compare_traffic(sent, h * (laps + (back ? 4 : 3) * (a - 1)),
-                         8 * numbers);
+  Worst worst = compare_traffic(
+      sent, h * (laps + (back ? 4 : 3) * (a - 1)), 8 * numbers);
+  worst.add(sent.waited > 0 ? 0 : 1, 0);
+  return worst;
 }
 
 // compare heads with flash
