@@ -1,13 +1,14 @@
 // build.mjs: the woven chapters, the numbers of the PDFs and the results of the run -> a site
 // that needs no server, and an EPUB.  In the root of the repository, after `make book':
-//   node book/web/build.mjs [--out build/web] [--epub build/attention.epub] [--quiet]
+//   node book/web/build.mjs [--out build/web] [--epub build/attention.epub] [--quiet] [--draft]
 //
 //   tex.mjs, chunk.mjs, noted.mjs       read
 //   numbers, inline, blocks, statements, lists (.mjs), each built on the one before: the book
 //   math, figures, cover                formulas, drawings
 //   template, data, epub                write
 // Everything is counted here again and compared with what LaTeX has counted; a difference,
-// an unknown command, an unknown result or a check that has not passed stops the build.
+// an unknown command, an unknown result or a check that has not passed stops the build; in a
+// draft some of that is only said.
 import fs from 'node:fs';
 import path from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -62,7 +63,7 @@ function openBook() {
   const show = (name, where) => figures.get(name, where);
   show.foreign = (tex, where) => figures.foreign(tex, where);
   const book = new Lists({
-    aux, chapters, figures: show, drawings: figures,
+    aux, chapters, draft: process.argv.includes('--draft'), figures: show, drawings: figures,
     math: new Mathematics(noted.readMacros('book/macros.tex'), path.join(KEPT, 'math.json')),
     results: noted.readResults('build/results.tex'), cases: noted.readCases('build/cases.tex'),
     bibliography: noted.readBibliography(['attention', 'companion'].map((v) => `build/${v}/${v}.bbl`)),
@@ -154,6 +155,7 @@ ${book.plainList(book.figureData.map((d) => `<a href="data/${d}.csv" download>${
 function compare(book) {
   book.compareLabels();
   if (!book.problems.length) return;
+  if (book.draft) return console.error(book.problems.slice(0, 20).join('\n'));
   throw new Error(`${book.problems.slice(0, 40).join('\n')}\n${book.problems.length} differences from the PDF`);
 }
 /// What could be named only when everything had its place.
@@ -170,6 +172,7 @@ function place(book, label, file) {
   if (label.startsWith('cite.')) return `bibliography.html#cite-${anchor(label.slice(5))}`;
   if (label.startsWith('ident.')) return `identifiers.html#ident-${anchor(label.slice(6))}`;
   const t = book.targets.get(label);
+  if (!t && book.draft) return '#';
   if (!t) throw new Error(`${file}: nothing has the label ${label}`);
   return `${t.page === file ? '' : t.page}#${t.id}`;
 }
@@ -208,6 +211,7 @@ function writeSite(book, all) {
   for (const f of inFolder(path.join(HERE, 'theme'))) if (!/epub/.test(f)) bring(f, `assets/${path.basename(f)}`);
   for (const f of inFolder(path.join(KEPT, 'fonts'))) if (/woff2$/.test(f)) bring(f, `assets/${path.basename(f)}`);
   sweep(OUT, wanted);
+  fs.writeFileSync(path.join(OUT, 'built'), '');
 }
 function copy(from, to) {
   const old = fs.existsSync(to) && fs.statSync(to), now = fs.statSync(from);
@@ -219,7 +223,7 @@ function copy(from, to) {
 function sweep(dir, wanted) {
   for (const f of fs.readdirSync(dir, { recursive: true })) {
     const file = path.join(dir, f);
-    if (fs.statSync(file).isFile() && !wanted.has(f)) fs.rmSync(file);
+    if (fs.statSync(file).isFile() && !wanted.has(f) && f !== 'built') fs.rmSync(file);
   }
 }
 

@@ -2,7 +2,7 @@
 // Plain scripts, since a page from disk may load nothing else.
 import { anchor, esc, text, unesc } from './util.mjs';
 
-const NOT_SEARCHED = /^(terms|identifiers|chunks|ledger|figures|definitions|theorems|examples|exercises|errata|index)\.html$/;
+const NOT_SEARCHED = /^(terms|identifiers|chunks|ledger|figures|definitions|theorems|examples|exercises|errata|index|bibliography)\.html$/;
 
 /// [address, title, words, kind] of each section, statement, chunk, identifier and reference.
 export function searchData(book) {
@@ -16,6 +16,9 @@ export function searchData(book) {
     if (c.label === c.first) out.push([`${c.page}#${c.id}`, words(book.chunkName(c.name)), c.tag, 'code']);
   }
   for (const [name] of book.identifiers()) out.push([`identifiers.html#ident-${anchor(name)}`, name, '', 'identifier']);
+  for (const [, id, body] of book.pages.find((p) => p.file === 'bibliography.html').html.matchAll(/<li id="([^"]*)">([^]*?)<\/li>/g)) {
+    out.push([`bibliography.html#${id}`, words(body).slice(0, 70), words(body), 'reference']);
+  }
   for (const f of book.found) out.push([f.url, unesc(f.title), unesc(f.body), f.kind]);
   return `BOOK.search(${JSON.stringify(out)});\n`;
 }
@@ -27,7 +30,13 @@ function sectionsOf(page) {
     return [page.file + (head ? `#${head[1]}` : ''), head ? words(head[2]) : words(page.title), words(body), ''];
   }).filter(([, , body]) => body.length > 2);
 }
-const words = (html) => unesc(text(html.replace(/<(\/p|\/li|\/td|\/div|br)[^>]*>/g, ' ')));
+// Formulas are found by the names that LaTeX has for what is in them: sqrt d.
+const words = (html) => unesc(text(html
+  .replace(/<math data-tex="([^"]*)"[^]*?<\/math>/g, (m, tex) => esc(plainTex(unesc(tex))))
+  .replace(/<div class="m"[^>]*data-tex="([^"]*)"[^]*?<\/math>/g, (m, tex) => ` ${esc(plainTex(unesc(tex)))} `)
+  .replace(/<math[^]*?<\/math>/g, '').replace(/<(\/p|\/li|\/td|\/div|br)[^>]*>/g, ' ')));
+const plainTex = (tex) => tex.replace(/\\(begin|end)\{[^}]*\}|\\[,;!]|\\q?quad\b|\\left|\\right|&/g, ' ')
+  .replace(/\\([a-zA-Z]+) ?/g, '$1 ').replace(/[\\{}]/g, ' ').replace(/ +/g, ' ');
 
 /// The article of a page as a string, for previews and for what is unfolded elsewhere.
 export function piecesData(page) {

@@ -92,7 +92,17 @@ export class Inline extends Numbers {
 
   // ---------------------------------------------------------------- results --
   lookup(list, key, n) {
-    return this.results[list].get(key) ?? this.fail(n, `unknown result ${key}`);
+    return this.results[list].get(key) ?? this.missing(n, `unknown result ${key}`, '??');
+  }
+  /// In a draft something else stands in its place.
+  missing(n, what, other) {
+    if (!this.draft) this.fail(n, what);
+    this.problems.push(`${this.where(n.at)}: ${what}`);
+    return other;
+  }
+  noted(label, n) {
+    return this.aux.labels.get(label)
+      ?? this.missing(n, `undefined reference ${label}`, { number: '??', type: 'section' });
   }
   result(key, n) { return this.lookup('printed', key, n); }
   inline_result(n, key) { return this.value(this.result(key, n)); }
@@ -161,7 +171,7 @@ export class Inline extends Numbers {
   }
   inline_subpageref(n, label) { return this.chunkLink(label); }
   ref(label, show, n) {
-    const noted = this.aux.labels.get(label) ?? this.fail(n, `undefined reference ${label}`);
+    const noted = this.noted(label, n);
     return `<a class="ref" href="ref:${label}">${show(noted.number)}</a>`;
   }
   /// As cleveref writes it: Theorems 2.1 to 2.3 and Equation (4.2).
@@ -176,7 +186,7 @@ export class Inline extends Numbers {
     return parts.length < 3 ? parts.join(' and ') : `${parts.slice(0, -1).join(', ')}, and ${parts.at(-1)}`;
   }
   crefItem(label, n) {
-    const noted = this.aux.labels.get(label) ?? this.fail(n, `undefined reference ${label}`);
+    const noted = this.noted(label, n);
     const name = NAMES[noted.type] ?? this.fail(n, `no name for ${noted.type} (${label})`);
     const rank = (x) => (/^[A-Z]+$/.test(x) ? 1000 + x.charCodeAt(0) : +x);
     return { label, name, parts: noted.number.split('.').map(rank) };
@@ -206,7 +216,8 @@ export class Inline extends Numbers {
     return this[`cite_${n.name.toLowerCase()}`](items, before, after && `, ${after}`);
   }
   citeItem(key, n) {
-    const noted = this.aux.cites.get(key) ?? this.fail(n, `undefined citation ${key}`);
+    const noted = this.aux.cites.get(key)
+      ?? this.missing(n, `undefined citation ${key}`, { year: '??', short: key });
     return { key, ...noted, who: this.inline(this.parse(noted.short, () => 'bibliography')) };
   }
   citeLink(item, html) { return `<a class="cite" href="ref:cite.${item.key}">${html}</a>`; }

@@ -70,18 +70,16 @@ export class Statements extends Blocks {
       items.join('')}</ul></div>`;
   }
   mustHavePassed(key, n) {
-    const status = this.raw(`${key}/status`);
-    if (status === undefined) this.fail(n, `statement names unknown check ${key}`);
-    if (status !== 'passed') this.fail(n, `statement rests on ${key}, which has not passed`);
-    if (!this.raw(`${key}/n`) && !this.raw(`${key}/refuted/n`)) {
-      this.fail(n, `statement rests on ${key}, which measured nothing`);
-    }
+    const status = this.raw(`${key}/status`), measured = this.raw(`${key}/n`) ?? this.raw(`${key}/refuted/n`);
+    if (status === undefined) this.missing(n, `statement names unknown check ${key}`);
+    else if (status !== 'passed') this.missing(n, `statement rests on ${key}, which has not passed`);
+    else if (!measured) this.missing(n, `statement rests on ${key}, which measured nothing`);
   }
   /// What is printed must fail, and the correction hold.
   mustRefute(keys, what, n) {
     const some = (what_) => keys.some((k) => this.raw(`${k}/${what_}`) !== undefined);
-    if (what.severity !== 'G' && !some('refuted/n')) this.fail(n, 'erratum: no check refutes what is printed');
-    if (!some('n')) this.fail(n, 'erratum: no check shows that the correction holds');
+    if (what.severity !== 'G' && !some('refuted/n')) this.missing(n, 'erratum: no check refutes what is printed');
+    if (!some('n')) this.missing(n, 'erratum: no check shows that the correction holds');
   }
   /// The name of a check; it opens the code of the check.
   caseLink(key) {
