@@ -45,7 +45,7 @@ function main() {
   const all = [resolved(book, cover(book)), ...inOrder(book)];
   book.math.keep();
   makeFonts(book);
-  book.arcs = coverArcs('build/cover.tex');
+  book.arcs = arcsOf('build/cover.tex', [path.join(KEPT, 'cover.svg'), path.join(KEPT, 'cover-dark.svg')]);
   if (option('epub')) {
     writeEpub({ out: option('epub'), book, pages: inOrder(book), style: read(path.join(HERE, 'theme/epub.css')),
       fonts: path.join(KEPT, 'fonts') });
@@ -191,6 +191,14 @@ function makeFonts(book) {
   write(list, used);
   execFileSync(path.join(HERE, 'fonts'), [dir, list], { stdio: 'inherit' });
   say('fonts');
+}
+/// The arcs of the cover, drawn anew if the chunks are others.
+function arcsOf(tex, kept) {
+  if (kept.some((f) => !fs.existsSync(f) || fs.statSync(f).mtimeMs < fs.statSync(tex).mtimeMs)) {
+    const { light, dark } = coverArcs(tex);
+    [light, dark].forEach((svg, k) => fs.writeFileSync(kept[k], svg));
+  }
+  return { light: read(kept[0]), dark: read(kept[1]) };
 }
 function writeSite(book, all) {
   const wanted = new Set(), put = (file, data) => { wanted.add(file); write(path.join(OUT, file), data); };

@@ -3,7 +3,7 @@
 WEBSOURCES := $(filter-out %/web.mk,$(wildcard book/web/*.mjs book/web/fonts book/web/theme/* book/web/vendor/*))
 build/web/index.html: $(PDF) $(WEBSOURCES)
 	$(call say,web,build/web/)
-	$Qnode book/web/build.mjs --out build/web --epub build/attention.epub --quiet
+	$Qnode --max-semi-space-size=64 book/web/build.mjs --out build/web --epub build/attention.epub --quiet
 	@touch $@
 build/attention.epub: build/web/index.html ;
 
@@ -15,7 +15,7 @@ web: build/web/index.html
 # (make watch WEB=1, and in another terminal node book/web/serve.mjs)
 .PHONY: web-draft
 web-draft: $(TEX) build/tex/reference.tex build/chapters.tex build/cover.tex build/cases.tex
-	$Qnode book/web/build.mjs --draft --quiet
+	$Qnode --max-semi-space-size=64 book/web/build.mjs --draft --quiet
 	$(call made,build/web/index.html)
 ## epub: both volumes as one EPUB
 epub: build/attention.epub
