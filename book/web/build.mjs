@@ -42,7 +42,6 @@ function main() {
   say(`${book.targets.size} labels as in the PDF, ${book.ledger.length} lines of stamps`);
   book.pages.forEach((page) => { page.html = resolve(book, page.html, page.file); });
   for (const t of book.contents) t.title = resolve(book, t.title, '');
-  const all = [resolved(book, cover(book)), ...inOrder(book)];
   book.math.keep();
   makeFonts(book);
   book.arcs = arcsOf('build/cover.tex', [path.join(KEPT, 'cover.svg'), path.join(KEPT, 'cover-dark.svg')]);
@@ -51,6 +50,8 @@ function main() {
       fonts: path.join(KEPT, 'fonts') });
     say('EPUB');
   }
+  downloads(book);
+  const all = [cover(book), ...inOrder(book)];
   writeSite(book, all);
   say(`${all.length} pages`);
 }
@@ -137,7 +138,6 @@ function makePages(book) {
   say('chapters');
   whole('book/backmatter.tex');
   book.statementLists();
-  downloads(book);
   say('back matter');
 }
 function downloads(book) {
@@ -167,7 +167,6 @@ function resolve(book, html, file) {
       return answer ? book.unfolding(answer.page, answer.id, 'Answer') : '';
     });
 }
-function resolved(book, page) { page.html = resolve(book, page.html, page.file); return page; }
 function place(book, label, file) {
   if (label.startsWith('cite.')) return `bibliography.html#cite-${anchor(label.slice(5))}`;
   if (label.startsWith('ident.')) return `identifiers.html#ident-${anchor(label.slice(6))}`;
