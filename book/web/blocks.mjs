@@ -134,12 +134,14 @@ export class Blocks extends Inline {
     }
   }
   checksOf(label) {
-    const count = this.checkCounts.get(label);
-    if (!count) return '';
-    const page = this.page.file.replace('.html', '-checks.html'),
-      id = `checks-${anchor(label)}`;
-    const what = `${count} ${count === 1 ? 'piece' : 'pieces'} of code`;
-    return this.unfolding(page, id, `Checks and programs of §\u202f${this.printed(label)}`, what);
+    const page = this.page.file.replace('.html', '-checks.html');
+    const one = ({ chunks }, k) => {
+      const id = `checks-${anchor(label)}${k ? `-${k + 1}` : ''}`;
+      const what = `${chunks} ${chunks === 1 ? 'piece' : 'pieces'} of code`;
+      const title = `Checks and programs of §\u202f${this.printed(label)}`;
+      return chunks ? this.unfolding(page, id, title, what) : '';
+    };
+    return (this.checkCounts.get(label) ?? []).map(one).join('');
   }
   /// What stands on another page and can be opened here.
   unfolding(page, id, title, note = '') {

@@ -141,11 +141,17 @@ function readChunks(book) {
   book.tagChunks();
 }
 const firstNumber = () => +/\\firstchapter\{(\d+)\}/.exec(read('build/chapters.tex'))[1];
+/// Of each section, how many chunks stand below each heading of its checks.
 function countChecks(book, chapter) {
-  let label = chapter.label;
+  let count = null;
+  const open = (label) => {
+    if (!book.checkCounts.has(label)) book.checkCounts.set(label, []);
+    book.checkCounts.get(label).push((count = { chunks: 0 }));
+  };
+  open(chapter.label);
   for (const n of book.source(`build/tex/${chapter.name}-checks.tex`).tree) {
-    if (n.t === 'cmd' && n.name === 'checksof') [label] = n.args;
-    if (n.t === 'chunk') book.checkCounts.set(label, (book.checkCounts.get(label) ?? 0) + 1);
+    if (n.t === 'cmd' && n.name === 'checksof') open(n.args[0]);
+    if (n.t === 'chunk') count.chunks++;
   }
 }
 

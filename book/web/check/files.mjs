@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
 import { execFileSync } from 'node:child_process';
-import { read, unesc } from '../util.mjs';
+import { element, read, unesc } from '../util.mjs';
 import { check, finish } from './report.mjs';
 
 const SITE = process.argv[2] ?? 'build/web',
@@ -43,6 +43,17 @@ for (const p of pages)
 check(!twice.length, 'no address twice on a page', twice);
 check(!broken.length, `${links} links, none broken`, broken);
 check(!outside.length, 'nothing is loaded from elsewhere', outside);
+
+// The checks of each section can be unfolded where it ends.
+const hidden = [];
+for (const p of pages.filter((f) => f.endsWith('-checks.html'))) {
+  for (const m of html[p].matchAll(/<section class="of" id="([^"]*)">/g)) {
+    const whole = element(html[p], m.index, 'section');
+    const here = html[p.replace('-checks', '')].includes(`data-id="${m[1]}"`);
+    if (whole.includes('<pre') && !here) hidden.push(`${p}#${m[1]}`);
+  }
+}
+check(!hidden.length, 'the checks of each section unfold there', hidden);
 
 // Markup.
 const left = pages.filter((p) =>
