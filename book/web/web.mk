@@ -25,7 +25,7 @@ check-web: web
 	$Qnode book/web/check/files.mjs build/web
 	$Qnode book/web/check/mutations.mjs
 	$Qnode book/web/check/epub.mjs build/attention.epub
-	$Q[ ! -d book/web/node_modules ] || node book/web/check/browser.mjs build/web
+	$Q[ ! -d build/web-checks ] || node book/web/check/browser.mjs build/web
 ## setup-web: what the web edition and its checks need beyond `make setup'
 setup-web:
 	@book/web/setup
