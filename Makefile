@@ -233,10 +233,10 @@ preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
 shape: $(NW)
 	$Q$(NOWEB)/markup $(NW) | gawk -v pages=<(book/lint/pages build/attention) -f book/lint/shape.awk
 
-## watch: rebuild whenever a chapter, figure or style is saved
+## watch: rebuild whenever a chapter, figure or style is saved (WEB=1: the site)
 .PHONY: watch
 watch:
-	@while :; do $(MAKE) --no-print-directory $(if $(CH),preview,book) || true; \
+	@while :; do $(MAKE) --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 

@@ -6,22 +6,32 @@ const TAIL = /^\\nw(indexdefn|alsodefined|used|notused|identdefs|identuses|index
 const IDENT = /\\nwixident\{((?:[^{}]|\{[^}]*\})*)\}/g;
 
 /// The text of a name or a quotation, without TeX.
-export const untex = (s) => s.replace(/\{\\_\}/g, '_').replace(/\\code\{\}|\\edoc\{\}/g, '')
-  .replace(/\\([\\{}_])/g, '$1');
+export const untex = (s) =>
+  s
+    .replace(/\{\\_\}/g, '_')
+    .replace(/\\code\{\}|\\edoc\{\}/g, '')
+    .replace(/\\([\\{}_])/g, '$1');
 
 /// From \nwbegincode to \nwendcode.
 export function readChunk(s, where) {
   const label = /^\\nwbegincode\{\d+\}\\sublabel\{([^}]*)\}/.exec(s);
   if (!label) throw new Error(`${where}: chunk without label`);
-  const from = s.indexOf('\\moddef{') + 8, to = s.indexOf('~{\\nwtagstyle{}\\subpageref{', from);
-  const start = s.indexOf('\\nwenddeflinemarkup\n') + 20, opening = s.slice(0, start);
-  const end = TAIL.exec(s.slice(start)), tail = end ? s.slice(start + end.index) : '';
+  const from = s.indexOf('\\moddef{') + 8,
+    to = s.indexOf('~{\\nwtagstyle{}\\subpageref{', from);
+  const start = s.indexOf('\\nwenddeflinemarkup\n') + 20,
+    opening = s.slice(0, start);
+  const end = TAIL.exec(s.slice(start)),
+    tail = end ? s.slice(start + end.index) : '';
   const body = end ? s.slice(start, start + end.index) : s.slice(start);
   return {
-    where, label: label[1], name: s.slice(from, to), body: body.replace(/\n$/, ''),
+    where,
+    label: label[1],
+    name: s.slice(from, to),
+    body: body.replace(/\n$/, ''),
     first: /\\subpageref\{([^}]*)\}/.exec(s.slice(to))[1],
     usedBy: labelsIn(/\\nwusesondefline\{((?:\\\\\{[^}]*\})*)\}/.exec(opening)?.[1] ?? ''),
-    ...neighbours(opening), ...identifiers(tail),
+    ...neighbours(opening),
+    ...identifiers(tail),
   };
 }
 const labelsIn = (s) => [...s.matchAll(/\{([^}]*)\}/g)].map((m) => m[1]);
@@ -33,19 +43,29 @@ function neighbours(opening) {
 function identifiers(tail) {
   const defined = tail.matchAll(/\\nwindexdefn\{\\nwixident\{((?:[^{}]|\{[^}]*\})*)\}\}/g);
   const uses = tail.split('\\nwidentuses{')[1]?.split('\\nwindexuse')[0] ?? '';
-  return { defines: [...new Set([...defined].map((m) => untex(m[1])))],
-    uses: [...new Set([...uses.matchAll(IDENT)].map((m) => untex(m[1])))] };
+  return {
+    defines: [...new Set([...defined].map((m) => untex(m[1])))],
+    uses: [...new Set([...uses.matchAll(IDENT)].map((m) => untex(m[1])))],
+  };
 }
 
 // What stands between {\hl?{} and }: keyword, comment, preprocessor, string.
-const COLOUR = { k: ['b', ''], c: ['i', ''], b: ['i', ''], p: ['span', ' class="p"'],
-  s: ['span', ' class="s"'], r: ['span', ' class="s"'] };
+const COLOUR = {
+  k: ['b', ''],
+  c: ['i', ''],
+  b: ['i', ''],
+  p: ['span', ' class="p"'],
+  s: ['span', ' class="s"'],
+  r: ['span', ' class="s"'],
+};
 
 /// The HTML of a chunk's lines.  ident(text, label), use(name, label), equations(labels)
 /// give that of links.
 export function chunkHtml(chunk, links) {
-  const s = chunk.body, open = [];
-  let out = '', i = 0;
+  const s = chunk.body,
+    open = [];
+  let out = '',
+    i = 0;
   const argument = () => {
     const from = i;
     i = closing(s, i);
@@ -54,10 +74,14 @@ export function chunkHtml(chunk, links) {
   const command = (name) => {
     if (/^[\\{}_]$/.test(name)) return esc(name);
     if (name === 'nwtight' || name === 'nwloose') return argument();
-    if (name === 'nwlinkedidentc') { const t = untex(argument()); return links.ident(t, argument()); }
+    if (name === 'nwlinkedidentc') {
+      const t = untex(argument());
+      return links.ident(t, argument());
+    }
     if (name === 'eqtag') return links.equations(argument().split(','));
     if (name === 'LA') {
-      const end = s.indexOf('\\RA{}', i), use = readUse(s.slice(i + 2, end));
+      const end = s.indexOf('\\RA{}', i),
+        use = readUse(s.slice(i + 2, end));
       i = end + 5;
       return links.use(use.name, use.label);
     }
@@ -65,16 +89,24 @@ export function chunkHtml(chunk, links) {
   };
   while (i < s.length) {
     const plain = /^[^\\{}]+/.exec(s.slice(i, i + 400));
-    if (plain) { out += esc(plain[0]); i += plain[0].length; continue; }
+    if (plain) {
+      out += esc(plain[0]);
+      i += plain[0].length;
+      continue;
+    }
     if (s.startsWith('{\\hl', i)) {
       const [tag, attribute] = COLOUR[s[i + 4]];
-      open.push(tag); out += `<${tag}${attribute}>`; i += 7;
+      open.push(tag);
+      out += `<${tag}${attribute}>`;
+      i += 7;
     } else if (s[i] === '}') {
       if (!open.length) throw new Error(`${chunk.where}: } in code without {`);
-      out += `</${open.pop()}>`; i++;
+      out += `</${open.pop()}>`;
+      i++;
     } else if (s[i] === '\\') {
       const name = /^\\([a-zA-Z]+|[^])/.exec(s.slice(i, i + 40))[1];
-      i += name.length + 1; out += command(name);
+      i += name.length + 1;
+      out += command(name);
     } else throw new Error(`${chunk.where}: { in code`);
   }
   return out;
@@ -91,6 +123,10 @@ export function chunkText(chunk) {
   const parts = chunk.body.split(/\\LA\{\}([^]*?)\\RA\{\}/);
   return parts.map((part, k) => (k % 2 ? readUse(part).label : plain(part)));
 }
-const plain = (s) => s.replace(/\{\\hl[a-z]\{\}/g, '').replace(/\\nw(tight|loose)\{\}|\\eqtag\{[^}]*\}/g, '')
-  .replace(/\\nwlinkedidentc\{((?:[^{}]|\{[^}]*\})*)\}\{[^}]*\}/g, '$1')
-  .replace(/\{\\_\}/g, '_').replace(/\\([\\{}_])|\}/g, (m, c) => c ?? '');
+const plain = (s) =>
+  s
+    .replace(/\{\\hl[a-z]\{\}/g, '')
+    .replace(/\\nw(tight|loose)\{\}|\\eqtag\{[^}]*\}/g, '')
+    .replace(/\\nwlinkedidentc\{((?:[^{}]|\{[^}]*\})*)\}\{[^}]*\}/g, '$1')
+    .replace(/\{\\_\}/g, '_')
+    .replace(/\\([\\{}_])|\}/g, (m, c) => c ?? '');

@@ -25,7 +25,8 @@ function readLine(noted, line, file, volume) {
   if (m) noted.counters.push({ file, counter: m[1], value: +m[2] });
 }
 function readLabel(noted, line, volume) {
-  const [key, value] = groups(line, 9), parts = groups(value, 0);
+  const [key, value] = groups(line, 9),
+    parts = groups(value, 0);
   if (!key.endsWith('@cref')) {
     noted.labels.set(key, { number: bare(parts[0]), page: parts[1], volume });
     return;
@@ -34,7 +35,8 @@ function readLabel(noted, line, volume) {
   if (label) label.type = /^\[([^\]]*)\]/.exec(parts[0])?.[1];
 }
 function readCite(noted, line) {
-  const [key, value] = groups(line, 8), [, year, short, full] = groups(value, 0).map(bare);
+  const [key, value] = groups(line, 8),
+    [, year, short, full] = groups(value, 0).map(bare);
   noted.cites.set(key, { year: year.replace(/[{}]/g, ''), short: bare(short), full: bare(full) });
 }
 
@@ -47,7 +49,10 @@ export function readResults(file) {
       results.printed.set(key, printed);
       results.raw.set(key, raw);
     } else if (line.startsWith('\\def\\benchlist{')) {
-      results.benches = groups(line, 14)[0].split('\\benchline').slice(1).map((s) => groups(s, 0));
+      results.benches = groups(line, 14)[0]
+        .split('\\benchline')
+        .slice(1)
+        .map((s) => groups(s, 0));
     }
   }
   return results;
@@ -69,23 +74,34 @@ export function readMacros(file) {
 export function readChapters(file) {
   const all = read(file);
   return [...all.matchAll(/\\onechapter\{([^}]*)\}\{([^}]*)\}/g)].map(([, name, label]) => ({
-    name, label, checks: fs.existsSync(`build/tex/${name}-checks.tex`)
-      && all.includes(`\\checkschapter{${name}}`),
+    name,
+    label,
+    checks:
+      fs.existsSync(`build/tex/${name}-checks.tex`) && all.includes(`\\checkschapter{${name}}`),
   }));
 }
 
 /// build/cases.tex: the chunk in which each check is written.
 export function readCases(file) {
-  return new Map([...read(file).matchAll(/\\casedef\{([^}]*)\}\{([^}]*)\}/g)].map((m) => [m[1], m[2]]));
+  return new Map(
+    [...read(file).matchAll(/\\casedef\{([^}]*)\}\{([^}]*)\}/g)].map((m) => [m[1], m[2]]),
+  );
 }
 
 /// The entries of some .bbl files, each once, by author.
 export function readBibliography(files) {
   const entries = new Map();
   for (const item of files.flatMap((f) => read(f).split('\\bibitem[').slice(1))) {
-    const m = /\]\{([^}]*)\}\s*/.exec(item), label = item.slice(0, m.index).replace(/[{}\\]/g, '').toLowerCase();
+    const m = /\]\{([^}]*)\}\s*/.exec(item),
+      label = item
+        .slice(0, m.index)
+        .replace(/[{}\\]/g, '')
+        .toLowerCase();
     const body = item.slice(m.index + m[0].length).replace(/\\end\{thebibliography\}[^]*/, '');
-    const tex = body.replace(/\\newblock/g, ' ').replace(/\{\\em\s+/g, '\\emph{').trim();
+    const tex = body
+      .replace(/\\newblock/g, ' ')
+      .replace(/\{\\em\s+/g, '\\emph{')
+      .trim();
     entries.set(m[1], { key: m[1], label, tex });
   }
   return [...entries.values()].sort(by((e) => e.label));

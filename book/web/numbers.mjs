@@ -4,34 +4,55 @@ import { parse } from './tex.mjs';
 import { untex, chunkText } from './chunk.mjs';
 import { anchor, by, letters, slug } from './util.mjs';
 
-const PER_CHAPTER = ['section', 'subsection', 'equation', 'theorem', 'exercise@', 'figure', 'table'];
+const PER_CHAPTER = [
+  'section',
+  'subsection',
+  'equation',
+  'theorem',
+  'exercise@',
+  'figure',
+  'table',
+];
 
 export class Numbers {
   /// given: aux, results, math, chapters, cases, bibliography, figures, source(file) -> tree
   constructor(given) {
     Object.assign(this, given);
     this.n = { chapter: -1, ...Object.fromEntries(PER_CHAPTER.map((k) => [k, 0])) };
-    this.targets = new Map();      // label -> {page, id, kind, number, title}
-    this.chunks = new Map();       // label -> chunk
-    this.named = new Map();        // label of the first part -> its parts
-    this.pages = []; this.contents = []; this.parts = [];
-    this.ledger = []; this.unverified = []; this.errata = []; this.figureList = [];
-    this.statements = []; this.terms = []; this.found = []; this.problems = [];
-    this.answers = new Map();      // label of an exercise -> its answer
+    this.targets = new Map(); // label -> {page, id, kind, number, title}
+    this.chunks = new Map(); // label -> chunk
+    this.named = new Map(); // label of the first part -> its parts
+    this.pages = [];
+    this.contents = [];
+    this.parts = [];
+    this.ledger = [];
+    this.unverified = [];
+    this.errata = [];
+    this.figureList = [];
+    this.statements = [];
+    this.terms = [];
+    this.found = [];
+    this.problems = [];
+    this.answers = new Map(); // label of an exercise -> its answer
     this.ids = new Set();
   }
 
   // ---------------------------------------------------------------- sources --
-  fail(node, what) { throw new Error(`${this.where(node?.at ?? 0)}: ${what}`); }
+  fail(node, what) {
+    throw new Error(`${this.where(node?.at ?? 0)}: ${what}`);
+  }
   /// The tree of a file, with the name of its lines while f works on it.
   within(file, f) {
-    const before = this.where, source = this.source(file);
+    const before = this.where,
+      source = this.source(file);
     this.where = source.where;
     const done = f(source.tree);
     this.where = before;
     return done;
   }
-  parse(s, where) { return parse(s, where, (kind, what) => this.decide(kind, what)); }
+  parse(s, where) {
+    return parse(s, where, (kind, what) => this.decide(kind, what));
+  }
   decide(kind, what) {
     const [list, ...key] = what.split('@');
     if (kind === 'ifcsname' && list === 'res') return this.results.printed.has(key.join('@'));
@@ -58,22 +79,32 @@ export class Numbers {
   }
 
   // ---------------------------------------------------------------- numbers --
-  chapterNumber() { return this.appendix ? String.fromCharCode(64 + this.n.chapter) : String(this.n.chapter); }
+  chapterNumber() {
+    return this.appendix ? String.fromCharCode(64 + this.n.chapter) : String(this.n.chapter);
+  }
   step(kind) {
-    const n = this.n, c = this.chapterNumber();
+    const n = this.n,
+      c = this.chapterNumber();
     n[kind]++;
-    if (kind === 'chapter') { this.resetChapter(); return this.chapterNumber(); }
+    if (kind === 'chapter') {
+      this.resetChapter();
+      return this.chapterNumber();
+    }
     if (kind === 'section') n.subsection = 0;
     if (kind === 'subsection') return `${c}.${n.section}.${n.subsection}`;
     return `${this.inChecks && kind === 'equation' ? 'II.' : ''}${c}.${n[kind]}`;
   }
-  resetChapter() { for (const k of PER_CHAPTER) this.n[k] = 0; }
+  resetChapter() {
+    for (const k of PER_CHAPTER) this.n[k] = 0;
+  }
   /// A label stands here; its number must be that of the PDF.
   define(label, kind, number, node, more = {}) {
     const printed = this.aux.labels.get(label);
     if (!printed) this.problems.push(`${this.where(node.at)}: label ${label} is not in the PDF`);
     else if (number !== null && printed.number !== number) {
-      this.problems.push(`${this.where(node.at)}: ${label} is ${number} here, ${printed.number} in the PDF`);
+      this.problems.push(
+        `${this.where(node.at)}: ${label} is ${number} here, ${printed.number} in the PDF`,
+      );
     }
     if (this.targets.has(label)) this.fail(node, `label ${label} twice`);
     const target = { page: this.page.file, id: anchor(label), kind, number, ...more };
@@ -84,8 +115,11 @@ export class Numbers {
   /// The counters at a chapter's end, as LaTeX wrote them.
   compareCounters(aux) {
     for (const { file, counter, value } of this.aux.counters) {
-      if (file !== aux || !PER_CHAPTER.slice(2).includes(counter) || this.n[counter] === value) continue;
-      this.problems.push(`${aux}: ${counter} ends at ${value} in the PDF, at ${this.n[counter]} here`);
+      if (file !== aux || !PER_CHAPTER.slice(2).includes(counter) || this.n[counter] === value)
+        continue;
+      this.problems.push(
+        `${aux}: ${counter} ends at ${value} in the PDF, at ${this.n[counter]} here`,
+      );
     }
   }
   compareLabels() {
@@ -101,13 +135,15 @@ export class Numbers {
     for (const node of nodes) {
       if (node.t === 'chunk') this.surveyChunk(node.chunk, state);
       else if (node.t === 'cmd') this.surveyCommand(node, state);
-      else if (node.t === 'env' && node.name === 'answer') state.place = `x${this.printed(node.args[0])}`;
+      else if (node.t === 'env' && node.name === 'answer')
+        state.place = `x${this.printed(node.args[0])}`;
       if (node.c) this.survey(node.c, state);
     }
   }
   surveyCommand(node, state) {
     if (node.name === 'chapter') state.place = `${state.mark}${state.number}`;
-    if (node.name === 'section' && !node.star) state.place = `${state.mark}${state.number}.${++state.section}`;
+    if (node.name === 'section' && !node.star)
+      state.place = `${state.mark}${state.number}.${++state.section}`;
     if (node.name === 'checksof') state.place = `c${this.printed(node.args[0])}`;
   }
   surveyChunk(chunk, { page, place }) {
@@ -121,10 +157,17 @@ export class Numbers {
   /// ..., from the section in which the chunk stands.
   tagChunks() {
     for (const parts of this.named.values()) {
-      parts.sort(by((c) => c.where.replace(/:(\d+)$/, (m, line) => `:${line.padStart(6, '0')}`)
-        .replace(/\.nw/, '-a.nw')));
+      parts.sort(
+        by((c) =>
+          c.where
+            .replace(/:(\d+)$/, (m, line) => `:${line.padStart(6, '0')}`)
+            .replace(/\.nw/, '-a.nw'),
+        ),
+      );
       const id = `chunk-${slug(untex(parts[0].name)).slice(0, 60)}`;
-      parts.forEach((c, k) => { c.id = this.unique(k ? `${id}-${k + 1}` : id); });
+      parts.forEach((c, k) => {
+        c.id = this.unique(k ? `${id}-${k + 1}` : id);
+      });
     }
     const count = new Map();
     for (const chunk of this.chunks.values()) {
@@ -134,18 +177,25 @@ export class Numbers {
     }
   }
   chunkAt(label) {
-    return this.chunks.get(label) ?? this.chunks.get(this.named.get(label)?.[0].label)
-      ?? this.fail(null, `no chunk ${label}`);
+    return (
+      this.chunks.get(label) ??
+      this.chunks.get(this.named.get(label)?.[0].label) ??
+      this.fail(null, `no chunk ${label}`)
+    );
   }
   /// The files into which a chunk is tangled.
   filesOf(chunk) {
     if (chunk.files) return chunk.files;
-    chunk.files = [];                              // (a loop ends here)
+    chunk.files = []; // (a loop ends here)
     const first = this.chunks.get(chunk.first) ?? chunk;
     const users = first.usedBy.map((l) => this.chunkAt(l));
     chunk.files = first.file ? [first] : [...new Set(users.flatMap((u) => this.filesOf(u)))];
     return chunk.files;
   }
-  printed(label) { return this.aux.labels.get(label)?.number ?? '?'; }
-  chunkText(chunk) { return chunkText(chunk); }
+  printed(label) {
+    return this.aux.labels.get(label)?.number ?? '?';
+  }
+  chunkText(chunk) {
+    return chunkText(chunk);
+  }
 }

@@ -2,13 +2,26 @@
 import { esc, text } from './util.mjs';
 
 export const TITLE = 'Attention as a Bilinear Form';
-const LISTS = ['definitions', 'theorems', 'examples', 'exercises', 'errata', 'figures', 'bibliography',
-  'chunks', 'identifiers', 'terms', 'downloads'];
+const LISTS = [
+  'definitions',
+  'theorems',
+  'examples',
+  'exercises',
+  'errata',
+  'figures',
+  'bibliography',
+  'chunks',
+  'identifiers',
+  'terms',
+  'downloads',
+];
 
 const isLetter = (number) => /^[A-Z]$/.test(number);
 /// The chapters under the parts to which they belong.
 function grouped(book) {
-  const chapters = book.contents.filter((t) => t.level === 1 && t.number !== null && !isLetter(t.number));
+  const chapters = book.contents.filter(
+    (t) => t.level === 1 && t.number !== null && !isLetter(t.number),
+  );
   const groups = [{ title: null, chapters: [] }];
   for (const c of chapters) {
     const part = book.parts.find((p) => String(p.before) === c.number);
@@ -17,24 +30,50 @@ function grouped(book) {
   }
   return groups.filter((g) => g.chapters.length);
 }
-const appendices = (book) => book.contents.filter((t) => t.level === 1 && t.number !== null && isLetter(t.number));
-const sections = (book, page) => book.contents.filter((t) => t.level === 2 && t.page === page && t.number);
-const entry = (t, here, more) => `<li><a href="${t.page}"${t.page === here ? ' aria-current="page"' : ''}>`
-  + `<span class="num">${t.number}</span> <span>${t.title}</span></a>${more}</li>`;
+const appendices = (book) =>
+  book.contents.filter((t) => t.level === 1 && t.number !== null && isLetter(t.number));
+const sections = (book, page) =>
+  book.contents.filter((t) => t.level === 2 && t.page === page && t.number);
+const entry = (t, here, more) =>
+  `<li><a href="${t.page}"${t.page === here ? ' aria-current="page"' : ''}>` +
+  `<span class="num">${t.number}</span> <span>${t.title}</span></a>${more}</li>`;
 function sidebar(book, page) {
   const parent = page.of?.page ?? page.file;
-  const inner = (t) => (t.page !== parent ? '' : `<ol>${sections(book, page.file).map((s) =>
-    `<li><a href="#${s.id}"><span class="num">${s.number}</span> <span>${s.title}</span></a></li>`).join('')}</ol>`);
-  const group = (g) => `${g.title ? `<p class="part">${g.title}</p>` : ''}<ol>${
-    g.chapters.map((t) => entry(t, parent, inner(t))).join('\n')}</ol>`;
-  const lists = LISTS.map((name) => book.pages.find((p) => p.file === `${name}.html`)).filter(Boolean);
+  const inner = (t) =>
+    t.page !== parent
+      ? ''
+      : `<ol>${sections(book, page.file)
+          .map(
+            (s) =>
+              `<li><a href="#${s.id}"><span class="num">${s.number}</span> <span>${s.title}</span></a></li>`,
+          )
+          .join('')}</ol>`;
+  const group = (g) =>
+    `${g.title ? `<p class="part">${g.title}</p>` : ''}<ol>${g.chapters
+      .map((t) => entry(t, parent, inner(t)))
+      .join('\n')}</ol>`;
+  const lists = LISTS.map((name) => book.pages.find((p) => p.file === `${name}.html`)).filter(
+    Boolean,
+  );
   return `${grouped(book).map(group).join('\n')}
-<p class="part">Appendices</p><ol>${appendices(book).map((t) => entry(t, parent, '')).join('\n')}</ol>
-<p class="part">Lists</p><ul>${lists.map((p) => `<li><a href="${p.file}"${
-    p.file === page.file ? ' aria-current="page"' : ''}>${text(p.title)}</a></li>`).join('\n')}</ul>`;
+<p class="part">Appendices</p><ol>${appendices(book)
+    .map((t) => entry(t, parent, ''))
+    .join('\n')}</ol>
+<p class="part">Lists</p><ul>${lists
+    .map(
+      (p) =>
+        `<li><a href="${p.file}"${
+          p.file === page.file ? ' aria-current="page"' : ''
+        }>${text(p.title)}</a></li>`,
+    )
+    .join('\n')}</ul>`;
 }
-const neighbour = (page, rel, word) => (page ? `<a rel="${rel}" href="${page.file}"><small>${word}</small> <span>${
-  page.number ? `${page.number} ` : ''}${esc(text(page.title))}</span></a>` : '<span></span>');
+const neighbour = (page, rel, word) =>
+  page
+    ? `<a rel="${rel}" href="${page.file}"><small>${word}</small> <span>${
+        page.number ? `${page.number} ` : ''
+      }${esc(text(page.title))}</span></a>`
+    : '<span></span>';
 
 export function frame(book, page, before, after) {
   const title = page.title === TITLE ? TITLE : `${esc(text(page.title))} – ${TITLE}`;
@@ -75,16 +114,36 @@ ${page.html}</article>
 }
 
 export function cover(book) {
-  const chapter = (t) => entry(t, null, `<ol>${sections(book, t.page).map((s) =>
-    `<li><a href="${s.page}#${s.id}"><span class="num">${s.number}</span> <span>${s.title}</span></a></li>`).join('')}</ol>`);
-  const parts = grouped(book).map((g) => `${g.title ? `<h2 class="part">${g.title}</h2>` : ''}<ol>${
-    g.chapters.map(chapter).join('\n')}</ol>`);
+  const chapter = (t) =>
+    entry(
+      t,
+      null,
+      `<ol>${sections(book, t.page)
+        .map(
+          (s) =>
+            `<li><a href="${s.page}#${s.id}"><span class="num">${s.number}</span> <span>${s.title}</span></a></li>`,
+        )
+        .join('')}</ol>`,
+    );
+  const parts = grouped(book).map(
+    (g) =>
+      `${g.title ? `<h2 class="part">${g.title}</h2>` : ''}<ol>${g.chapters
+        .map(chapter)
+        .join('\n')}</ol>`,
+  );
   const preface = book.pages.find((p) => p.file === 'preface.html');
-  return { file: 'index.html', title: TITLE, kind: 'cover', html: `<div class="title"><h1>${TITLE}</h1>
+  return {
+    file: 'index.html',
+    title: TITLE,
+    kind: 'cover',
+    html: `<div class="title"><h1>${TITLE}</h1>
 <p class="sub">A literate program in C++ in which nothing is merely claimed</p>
 <p class="passed">✓ ${book.soft('book/cases')} checks passed, ${book.soft('book/instances')} measurements</p>
 <p><a href="${preface?.file}">Preface</a> · <a href="downloads.html">PDF, EPUB, data</a></p>
 <img class="light arcs" src="fig/cover.svg" alt=""><img class="dark arcs" src="fig/cover-dark.svg" alt=""></div>
 <nav class="toc" aria-label="All chapters">${parts.join('\n')}
-<h2 class="part">Appendices</h2><ol>${appendices(book).map((t) => entry(t, null, '')).join('\n')}</ol></nav>\n` };
+<h2 class="part">Appendices</h2><ol>${appendices(book)
+      .map((t) => entry(t, null, ''))
+      .join('\n')}</ol></nav>\n`,
+  };
 }

@@ -13,20 +13,38 @@ export function write(file, data) {
 
 const ENTITY = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 export const esc = (s) => s.replace(/[&<>"]/g, (c) => ENTITY[c]);
-export const unesc = (s) => s.replace(/&lt;/g, '<').replace(/&gt;/g, '>')
-  .replace(/&quot;/g, '"').replace(/&amp;/g, '&');
+export const unesc = (s) =>
+  s
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&amp;/g, '&');
 
 /// A name for an address, from TeX or text.
-export const slug = (s) => s.replace(/\\[a-zA-Z]+|[{}$\\]/g, ' ').toLowerCase()
-  .replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
+export const slug = (s) =>
+  s
+    .replace(/\\[a-zA-Z]+|[{}$\\]/g, ' ')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '');
 export const anchor = (label) => label.replace(/[^\w-]/g, '-');
 export const capital = (s) => s[0].toUpperCase() + s.slice(1);
 
 /// The words of a piece of HTML.
-export const text = (html) => html.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ').trim();
+export const text = (html) =>
+  html
+    .replace(/<[^>]+>/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
 
-export const ligatures = (s) => s.replace(/---/g, '—').replace(/--/g, '–')
-  .replace(/``/g, '“').replace(/''/g, '”').replace(/`/g, '‘').replace(/'/g, '’');
+export const ligatures = (s) =>
+  s
+    .replace(/---/g, '—')
+    .replace(/--/g, '–')
+    .replace(/``/g, '“')
+    .replace(/''/g, '”')
+    .replace(/`/g, '‘')
+    .replace(/'/g, '’');
 
 /// The place after the group that opens at s[i]; a backslash hides a brace.
 export function closing(s, i, open = '{', close = '}') {

@@ -2,4 +2,6 @@
 try {
   const chosen = localStorage.getItem('theme');
   if (chosen) document.documentElement.dataset.theme = chosen;
-} catch { /* a page from disk may have no storage */ }
+} catch {
+  /* a page from disk may have no storage */
+}
