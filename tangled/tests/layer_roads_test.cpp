@@ -405,7 +405,8 @@ BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
   const Sequences s{lengths};
   const auto t = layer_forward(L, X, s);
   const auto g = layer_vjp(L, X, t, dY, s);
-  BOOST_TEST(g.C.size() == 0);
+  const auto paths = layer_vjp(L, X, X, t, dY, s);
+  BOOST_TEST((g.C.size() == 0 && g.X == paths.X + paths.C));
   Matrix<double> W = Matrix<double>::Zero(5, 24);
   Index first = 0;
   for (const Index n : lengths) {
@@ -725,8 +726,8 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   refused(all.rules.mask, other, 0, "0 caches for 1");
   refused(everything(11, 50), other, 1, "place 12 of a mask 11x50");
   refused(everything(50, 11), other, 1, "place 12 of a mask 50x11");
-  refused(all.rules.mask, KeyValueCache<double>(11, 6), 1, "11 and 6");
-  refused(all.rules.mask, KeyValueCache<double>(12, 5), 1, "12 and 5");
+  refused(all.rules.mask, KeyValueCache<double>(11, 6), 1, "has 11 and 6");
+  refused(all.rules.mask, KeyValueCache<double>(12, 5), 1, "has 12 and 5");
   auto last = all;
   last.rules.mask = everything(12, 12);
   layer_decode(last, X.topRows(3), other);
