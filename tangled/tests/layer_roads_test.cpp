@@ -405,7 +405,8 @@ BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
   const Sequences s{lengths};
   const auto t = layer_forward(L, X, s);
   const auto g = layer_vjp(L, X, t, dY, s);
-  BOOST_TEST(g.C.size() == 0);
+  const auto paths = layer_vjp(L, X, X, t, dY, s);
+  BOOST_TEST((g.C.size() == 0 && g.X == paths.X + paths.C));
   Matrix<double> W = Matrix<double>::Zero(5, 24);
   Index first = 0;
   for (const Index n : lengths) {
@@ -544,9 +545,9 @@ BOOST_AUTO_TEST_CASE(refuses_heads_by_name) {
     void (*change)(AskedHeads&);
   } faults[] = {
     // list what heads may have wrong
-    {"0 heads on 2", [](auto& a) { a.H.heads = 0; }},
-    {"4 heads on 0", [](auto& a) { a.H.kv_heads = 0; }},
-    {"4 heads on 3", [](auto& a) { a.H.kv_heads = 3; }},
+    {"heads_forward: 0 heads on 2", [](auto& a) { a.H.heads = 0; }},
+    {"heads_forward: 4 heads on 0", [](auto& a) { a.H.kv_heads = 0; }},
+    {"heads_forward: 4 heads on 3", [](auto& a) { a.H.kv_heads = 3; }},
     {"Q is 5x25", [](auto& a) { a.Q.setOnes(5, 25); }},
     {"K is 7x13", [](auto& a) { a.K.setOnes(7, 13); }},
     {"Q is 5x28", [](auto& a) { a.Q.setOnes(5, 28); }},
@@ -563,11 +564,11 @@ BOOST_AUTO_TEST_CASE(refuses_heads_by_name) {
     {"bias has 2", [](auto& a) { a.p.bias.resize(2, a.Q); }},
     {"table is 3x", [](auto& a) { a.p.table.setOnes(3, a.r.buckets.size()); }},
     {"table is 4x3", [](auto& a) { a.p.table.setOnes(4, 3); }},
-    {"softcap must be", [](auto& a) { a.r.softcap = 0; }},
-    {"softcap must be", [](auto& a) { a.r.softcap = inf; }},
-    {"sinks and scales", [](auto& a) { a.p.sink.setConstant(4, inf); }},
-    {"sinks and scales", [](auto& a) { a.p.scale.setConstant(1, NaN); }},
-    {"slopes must be", [](auto& a) { a.r.slopes = {1, 1, 1, inf}; }},
+    {"heads_forward: softcap", [](auto& a) { a.r.softcap = 0; }},
+    {"heads_forward: softcap", [](auto& a) { a.r.softcap = inf; }},
+    {"heads_forward: sinks", [](auto& a) { a.p.sink.setConstant(4, inf); }},
+    {"heads_forward: sinks", [](auto& a) { a.p.scale.setConstant(1, NaN); }},
+    {"heads_forward: slopes", [](auto& a) { a.r.slopes = {1, 1, 1, inf}; }},
 
     // list extents that heads may have wrong
     {"bias is 4x7", [](auto& a) { a.p.bias.resize(1, Matrix<double>(4, 7)); }},
@@ -725,8 +726,8 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   refused(all.rules.mask, other, 0, "0 caches for 1");
   refused(everything(11, 50), other, 1, "place 12 of a mask 11x50");
   refused(everything(50, 11), other, 1, "place 12 of a mask 50x11");
-  refused(all.rules.mask, KeyValueCache<double>(11, 6), 1, "11 and 6");
-  refused(all.rules.mask, KeyValueCache<double>(12, 5), 1, "12 and 5");
+  refused(all.rules.mask, KeyValueCache<double>(11, 6), 1, "has 11 and 6");
+  refused(all.rules.mask, KeyValueCache<double>(12, 5), 1, "has 12 and 5");
   auto last = all;
   last.rules.mask = everything(12, 12);
   layer_decode(last, X.topRows(3), other);
