@@ -147,7 +147,7 @@ build/data/%.csv: build/bin/figures/% book/measure/run-figure
 	$(call say,draw,figures/$*)
 	$Qbook/measure/run-figure $< $@
 
-MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
+MEASURED := $(wildcard $(foreach d,book/measured book/measured/*,$d/*.txt $d/*.json))
 FACTS    := build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED)
 build/results.stamp: $(VERIFIED) $(FACTS) book/measure/results.awk
 	$Qgawk -f book/measure/results.awk $(LEDGERS) $(FACTS) > build/results.tmp
@@ -233,10 +233,10 @@ preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
 shape: $(NW)
 	$Q$(NOWEB)/markup $(NW) | gawk -v pages=<(book/lint/pages build/attention) -f book/lint/shape.awk
 
-## watch: rebuild whenever a chapter, figure or style is saved
+## watch: rebuild whenever a chapter, figure or style is saved (WEB=1: the site)
 .PHONY: watch
 watch:
-	@while :; do $(MAKE) --no-print-directory $(if $(CH),preview,book) || true; \
+	@while :; do $(MAKE) --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 
@@ -253,6 +253,9 @@ check: lint fresh build/machine.txt $(APART) $(KEYED) build/readme
 fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)
 	$(call say,fresh,tangled/)
 	$Qbook/tangle/tangled-check tangled $(ROOTS)
+
+# -------------------------------------------------------------------- web --
+include book/web/web.mk
 
 # ------------------------------------------------------------------- rest --
 ## install PREFIX=/usr/local: headers, examples, pkg-config and CMake files

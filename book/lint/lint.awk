@@ -199,10 +199,16 @@ function drawings(   n, f, i, l) {
   for (i = 1; i <= n; i++) { l = f[i]; gsub(/.*\/|\.tex$/, "", l); drawing[l] = f[i] }
   for (l in figs) {
     if (!(("fig:" l) in refs)) at_place(figs[l], "figure " l " is never referred to")
-    if (!(l in drawing)) at_place(figs[l], "figure " l " has no drawing figures/" l ".tex") }
+    if (!(l in drawing)) at_place(figs[l], "figure " l " has no drawing figures/" l ".tex")
+    else if (!described(drawing[l]))
+      complain(drawing[l], 1, "nothing says in words what is to be seen: begin with % alt: ...") }
   for (l in refs) if (l ~ /^fig:/ && !(substr(l, 5) in figs) && !(l in labels))
     at_place(refs[l], "no \\bookfig has " substr(l, 5) near(substr(l, 5), figs))
   for (l in drawing) if (!(l in figs)) complain(drawing[l], 1, "no chapter places this figure") }
+function described(file,   t, yes) {
+  while ((getline t < file) > 0) if (t ~ /^% alt: ./) yes = 1
+  close(file)
+  return yes }
 function citations(   t, m, key) {
   line = 0
   while ((getline t < bib) > 0) { line++
