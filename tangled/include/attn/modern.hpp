@@ -151,8 +151,8 @@ struct Stick {
   Vector<S> left;
 };
 /// Breaks a stick for each row of scores, whose last column is nearest;
-/// -inf forbids a pair.  A NaN or a score of +inf makes its own weight
-/// and those of farther keys NaN.
+/// -inf forbids a pair, +inf takes all that is left.  A NaN makes its own
+/// weight and those of farther keys NaN.
 template <class S>
 Stick<S> break_stick(const Matrix<S>& scores) {
   using std::exp;
@@ -161,8 +161,8 @@ Stick<S> break_stick(const Matrix<S>& scores) {
   for (Index i = 0; i < scores.rows(); ++i)
     for (Index j = scores.cols(); j-- > 0;)
       if (const S& s = scores(i, j); !is_forbidden(s)) {
+        f.A(i, j) = exp(S(f.left(i) - detail::spent(S(-s))));
         f.left(i) -= detail::spent(s);
-        f.A(i, j) = exp(S(s + f.left(i)));
       }
   return f;
 }
