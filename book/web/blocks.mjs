@@ -346,7 +346,8 @@ export class Blocks extends Inline {
     return `<div class="columns">${this.blocks(n.c)}</div>\n`;
   }
   env_apireference(n) {
-    return `<div class="api">${this.blocks(n.c)}</div>\n`;
+    this.page.kind = 'back api';
+    return this.blocks(n.c);
   }
   env_document(n) {
     return this.blocks(n.c);

@@ -34,9 +34,11 @@ export function searchData(book) {
 }
 function sectionsOf(page) {
   return page.html
-    .split(/(?=<h[1-3] id=")/)
+    .split(/(?=<h[1-3] id="|<section class="of" id=")/)
     .map((html) => {
-      const head = /^<h[1-3] id="([^"]*)"[^>]*>([^]*?)<\/h/.exec(html);
+      const head =
+        /^<h[1-3] id="([^"]*)"[^>]*>([^]*?)<\/h[1-3]>/.exec(html) ??
+        /^<section class="of" id="([^"]*)">\s*<h2>([^]*?)<\/h2>/.exec(html);
       const body = html
         .slice(head ? head[0].length : 0)
         .replace(
@@ -69,7 +71,7 @@ const words = (html) =>
 const plainTex = (tex) =>
   tex
     .replace(/\\(begin|end)\{[^}]*\}|\\[,;!]|\\q?quad\b|\\left|\\right|&/g, ' ')
-    .replace(/\\([a-zA-Z]+) ?/g, '$1 ')
+    .replace(/\\([a-zA-Z]+) ?/g, ' $1 ')
     .replace(/[\\{}]/g, ' ')
     .replace(/ +/g, ' ');
 
