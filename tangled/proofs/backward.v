@@ -22,8 +22,8 @@ Theorem lowering (A_bar : K -> R) :
       forall c q, S_bar (fun n => A_bar n - c) q = S_bar A_bar q,
       \sum_q S_bar A_bar q * A_bar q = T^-1 * variance a A_bar
     & 0 <= T^-1 * variance a A_bar /\
-      (T^-1 * variance a A_bar = 0 <-> exists c, forall q, 0 < a q ->
-        A_bar q = c)].
+      (T^-1 * variance a A_bar = 0 <->
+         exists c, forall q, 0 < a q -> A_bar q = c)].
 
 (* prove what the softmax does backwards *)
 Proof.
@@ -54,12 +54,12 @@ End Lowering.
 (* state what the softmax does forwards *)
 (* proves thm:lowering *)
 Theorem forward_map (R : realType) (K : finType) (s v : K -> R) (T : R)
-    (k0 : K) j : 0 < T ->
+    (k0 : K) j :
   derivative_along (fun s => A s T j) s v (T^-1 * lower (A s T) v j).
 
 (* prove what the softmax does forwards *)
 Proof.
-by move=> T0; exact: (derivative_softmax k0).
+exact: (derivative_softmax T k0).
 Qed.
 
 (* attention and a direction, in Coq *)
@@ -70,8 +70,8 @@ Variables (M : 'M[R]_(da, db)) (B : 'M[R]_(nq, nk)).
 Variable A : 'M[R]_(nq, nk).   (* the weights; the identity holds for any *)
 
 Definition dot m n (X Y : 'M[R]_(m, n)) := \sum_i \sum_j X i j * Y i j.
-Definition lower_rows (X : 'M[R]_(nq, nk)) := \matrix_(i,
-  j) lower (A i) (X i) j.
+Definition lower_rows (X : 'M[R]_(nq, nk)) :=
+  \matrix_(i, j) lower (A i) (X i) j.
 Definition S := Q *m M *m K^T + B.
 
 (* the derivative along a direction *)
@@ -83,10 +83,9 @@ Definition dL := \col_i \sum_j A i j * (dS i j / T - S i j * dT / T ^+ 2).
 Definition dO := dA *m V + A *m dV.
 
 (* the cotangents of attention, in Coq *)
-(* the gradient of a cotangent *)
 Variables (Ob : 'M[R]_(nq, dv)) (Lb : 'cV[R]_nq).
-Definition Sb := T^-1 *: (lower_rows (Ob *m V^T) + \matrix_(i,
-  j) (A i j * Lb i 0)).
+Definition Sb := T^-1 *:
+  (lower_rows (Ob *m V^T) + \matrix_(i, j) (A i j * Lb i 0)).
 Definition Qb := Sb *m (M *m K^T)^T.
 Definition Kb := Sb^T *m (Q *m M).
 Definition Mb := Q^T *m Sb *m K.

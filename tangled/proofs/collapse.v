@@ -10,14 +10,13 @@ Unset Printing Implicit Defensive.
 (* heads without shortcuts, in Coq *)
 Section Collapse.
 Variables (R : realType) (n D : nat) (heads : finType) (X : 'M[R]_(n, D)).
-(* The form M of each head, and what its values pass through, N
-  = W_V W_O. *)
+(* The form M of each head; what values pass through, N = W_V W_O. *)
 Variables (M N : heads -> 'M[R]_D) (mu nu : heads -> R).
 
 Local Notation len := (norm 1%:M).
 (* mu and nu bound the spectral norms. *)
-Hypothesis mu_M : forall h u v, `|(u *m M h *m v^T) 0 0|
-  <= mu h * (len u * len v).
+Hypothesis mu_M : forall h u v,
+  `|(u *m M h *m v^T) 0 0| <= mu h * (len u * len v).
 Hypothesis nu_N : forall h v, len (v *m N h) <= nu h * len v.
 Hypothesis mu_ge0 : forall h, 0 <= mu h.
 Hypothesis nu_ge0 : forall h, 0 <= nu h.

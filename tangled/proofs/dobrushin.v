@@ -123,8 +123,8 @@ End Contraction.
 
 (* state that averages contract *)
 (* proves lem:dobrushin *)
-Theorem diam_contracts (R : rcfType) n k d (g : 'M[R]_d) (A : 'M[R]_(n,
-  k)) (V : 'M[R]_(k, d)) :
+Theorem diam_contracts (R : rcfType) n k d
+    (g : 'M[R]_d) (A : 'M[R]_(n, k)) (V : 'M[R]_(k, d)) :
   metric g -> (forall i, \sum_j A i j = 1) ->
   diam (norm g) (A *m V) <= tau A * diam (norm g) V.
 
@@ -134,8 +134,8 @@ Proof. by move=> gm; apply: contraction; [exact: norm_triangle | exact:
 
 (* state that contractions multiply *)
 (* proves lem:dobrushin *)
-Theorem tau_submultiplicative (R : rcfType) n k m (A : 'M[R]_(n, k)) (B :
-  'M[R]_(k, m)) :
+Theorem tau_submultiplicative (R : rcfType) n k m
+    (A : 'M[R]_(n, k)) (B : 'M[R]_(k, m)) :
   (forall i, \sum_j A i j = 1) -> tau (A *m B) <= tau A * tau B.
 
 (* prove that contractions multiply *)

@@ -13,8 +13,8 @@ Variables (R : fieldType) (e : R -> R) (nq nk d dv : nat) (g : 'M[R]_d).
 Implicit Types (Q : 'M[R]_(nq, d)) (K : 'M[R]_(nk, d)) (V : 'M[R]_(nk, dv)).
 
 Definition scores Q K := Q *m g *m K^T.
-Definition weights Q K := \matrix_(i, j) (e (scores Q K i j) / \sum_k e
-  (scores Q K i k)).
+Definition weights Q K :=
+  \matrix_(i, j) (e (scores Q K i j) / \sum_k e (scores Q K i k)).
 Definition attention Q K V := weights Q K *m V.
 
 (* permute rows and columns at once *)

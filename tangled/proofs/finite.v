@@ -8,8 +8,8 @@ Unset Printing Implicit Defensive.
 (* state the reduction modulo $2^q-1$ *)
 (* proves prop:mersenne *)
 Theorem mersenne_reduction q a b h l : 0 < q ->
-  let p := 2 ^ q - 1 in a < p -> b < p -> a * b = 2 ^ q * h + l ->
-    l < 2 ^ q ->
+  let p := 2 ^ q - 1 in a < p -> b < p ->
+  a * b = 2 ^ q * h + l -> l < 2 ^ q ->
   a * b = h + l %[mod p] /\ h + l < 2 * p.
 
 (* prove the reduction modulo $2^q-1$ *)
@@ -28,7 +28,6 @@ Qed.
 Local Open Scope ring_scope.
 
 (* state that a field has no exponential *)
-(* The field has no exponential. *)
 (* proves prop:no-exponential *)
 Theorem no_exponential (p : nat) (f : 'F_p -> 'F_p) : prime p ->
   f 0 = 1 -> (forall x y, f (x + y) = f x * f y) -> forall x, f x = 1.

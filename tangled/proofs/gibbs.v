@@ -6,11 +6,7 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-(* The keys are the elements of a finite type K,
-  so that a row of scores is a
-
 (* state the inequality of Gibbs *)
-   function s : K -> R; forbidden keys are not elements of K. *)
 Section Divergence.
 Variables (R : realType) (K : finType).
 Implicit Types p q : K -> R.

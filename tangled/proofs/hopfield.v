@@ -13,12 +13,10 @@ Variables (g : 'M[R]_d) (beta : R) (p0 : P).
 Hypotheses (gm : metric g) (beta_gt0 : 0 < beta).
 Implicit Types x : 'rV[R]_d.
 
-(* scores, partition function and weights at temperature 1/beta,
-  as in chapter 2 *)
 Definition score x j := inner g (k j) x.
 Definition weights x := A (score x) beta^-1.
-Definition energy x := - beta^-1 * ln (Z (score x) beta^-1)
-  + 2^-1 * inner g x x.
+Definition energy x :=
+  - beta^-1 * ln (Z (score x) beta^-1) + 2^-1 * inner g x x.
 Definition update x := \sum_j weights x j *: k j.
 
 (* the update against a vector *)
@@ -35,8 +33,8 @@ Qed.
 (* proves thm:descent *)
 Theorem descent x :
   energy x - energy (update x) =
-    2^-1 * norm g (update x - x) ^+ 2 + beta^-1 * KL (weights x) (weights
-      (update x))
+    2^-1 * norm g (update x - x) ^+ 2
+    + beta^-1 * KL (weights x) (weights (update x))
   /\ 2^-1 * norm g (update x - x) ^+ 2 <= energy x - energy (update x).
 
 (* prove that the energy descends *)

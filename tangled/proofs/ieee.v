@@ -68,14 +68,12 @@ Lemma u_ge0 : 0 <= u.
 Proof. by apply: Rmult_le_pos; [lra | apply: bpow_ge_0]. Qed.
 
 (* state the bound of a loop over doubles *)
-(* Everything on the right is exact: |dot - sum x y|
-  <= gamma_n sum |x| |y|. *)
 (* proves thm:product-bound *)
 Theorem double_dot_product xy t :
   (forall z, List.In z (xy :: t) -> no_underflow (z.1 * z.2)) ->
   INR (size (xy :: t)) * u < 1 ->
-  Rabs (dot xy t - exact (xy :: t)) <= gamma u (size (xy ::
-    t)) * size_of (xy :: t).
+  Rabs (dot xy t - exact (xy :: t)) <=
+    gamma u (size (xy :: t)) * size_of (xy :: t).
 
 (* prove the bound of a loop over doubles *)
 Proof.

@@ -100,8 +100,8 @@ Qed.
 
 (* state that weights are a gradient *)
 (* proves thm:legendre *)
-Theorem gradient_of_psi s j : partial (fun s => T * ln (Z s T)) j s (A s T
-  j).
+Theorem gradient_of_psi s j :
+  partial (fun s => T * ln (Z s T)) j s (A s T j).
 
 (* prove that weights are a gradient *)
 Proof.

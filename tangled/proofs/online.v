@@ -43,8 +43,8 @@ Definition nothing : triple := (-oo, 0, 0).
 Definition merge (x y : triple) : triple :=
   let: (m, l, o) := x in let: (m', l', o') := y in
   let mu := max_score m m' in
-  (mu, decay m mu * l + decay m' mu * l', decay m mu *: o + decay m' mu *:
-    o').
+  (mu, decay m mu * l + decay m' mu * l',
+   decay m mu *: o + decay m' mu *: o').
 
 (* the greatest score is a monoid *)
 Lemma maxA : associative max_score.
@@ -136,7 +136,6 @@ Canonical smerge_monoid := Monoid.Law smergeA smerge0 (fun x => etrans
 Canonical smerge_comoid := Monoid.ComLaw smergeC.
 
 (* the state of a set of keys, in Coq *)
-(* The state of a set of keys, and of its blocks. *)
 Variables (K : finType) (s : K -> score) (V : K -> 'rV[R]_d).
 
 Definition top (J : {set K}) : score := \big[max_score/None]_(j in J) s j.
@@ -180,8 +179,6 @@ Lemma state_of_no_keys : state_of set0 = no_keys.
 Proof. by apply: val_inj; rewrite /= /triple_of /top !big_set0. Qed.
 
 (* state that any split will do *)
-(* However the keys are divided into blocks,
-  and in whatever order these are merged. *)
 (* proves thm:monoid *)
 Theorem any_split_any_order (blocks : seq {set K}) :
   pairwise (fun I J : {set K} => [disjoint I & J]) blocks ->

@@ -85,12 +85,7 @@ by rewrite -[X in _ <= X]mulr1 ler_wpmul2l ?mulr_ge0 ?ler0n// ler_subl_addr
   ler_addl mulr_ge0 ?ler0n.
 Qed.
 
-(* The standard model: what a program may compute for the sum of the
-  products
-   of some pairs, however the terms are grouped and ordered, and whether or
-
 (* what a program may compute, in Coq *)
-   not products and sums are fused. *)
 Inductive computed : seq (R * R) -> R -> Prop :=
 | Product x y delta : `|delta| <= u ->
     computed [:: (x, y)] (x * y * (1 + delta))
@@ -190,8 +185,8 @@ Qed.
 Definition mxabs m n (A : 'M[R]_(m, n)) := map_mx Num.norm A.
 
 (* proves thm:product-bound, except chains, and products that underflow *)
-Theorem product_error m k n (A : 'M[R]_(m, k)) (B : 'M_(k, n)) (C : 'M_(m,
-  n)) :
+Theorem product_error m k n
+    (A : 'M[R]_(m, k)) (B : 'M_(k, n)) (C : 'M_(m, n)) :
   k%:R * u < 1 ->
   (forall i j, computed [seq (A i l, B l j) | l <- enum 'I_k] (C i j)) ->
   forall i j, mxabs (C - A *m B) i j <= gamma k * (mxabs A *m mxabs B) i j.

@@ -4,11 +4,7 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-(* Pairs between the queries of rank r and the keys of rank s,
-  of n positions,
-
 (* pairs of ranks, in Coq *)
-   when a query sees the keys at or before its own position. *)
 Definition pairs (owner : nat -> nat) n r s :=
   \sum_(i < n | owner i == r) \sum_(j < n | owner j == s) (j <= i).
 
@@ -102,8 +98,8 @@ Qed.
 (* state the balance of striped shards *)
 (* proves thm:balance *)
 Theorem striped_balance p m r s : r < p -> s < p ->
-  (pairs (striped p) (m * p) r s).*2 = if s
-    <= r then m * m.+1 else m * m.-1.
+  (pairs (striped p) (m * p) r s).*2 =
+  if s <= r then m * m.+1 else m * m.-1.
 
 (* prove the balance of striped shards *)
 Proof.
@@ -143,7 +139,8 @@ Qed.
 (* state the balance of a zigzag *)
 (* proves thm:balance *)
 Theorem zigzag_balance p m r s : 0 < m -> ~~ odd m -> r < p -> s < p ->
-  (pairs (zigzag p m) (p * m) r s).*2 = if s == r then m * m.+1 else m ^ 2.
+  (pairs (zigzag p m) (p * m) r s).*2 =
+  if s == r then m * m.+1 else m ^ 2.
 
 (* prove the balance of a zigzag *)
 Proof.

@@ -7,8 +7,8 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
 (* the hyperbolic tangent, in Coq *)
-Definition tanh (R : realType) (x : R) := (expR x - expR (- x)) / (expR x
-  + expR (- x)).
+Definition tanh (R : realType) (x : R) :=
+  (expR x - expR (- x)) / (expR x + expR (- x)).
 
 (* bound a gap by its odds *)
 Lemma odds_gap (R : rcfType) (x y c : R) : 0 <= x <= 1 -> 0 <= y <= 1 -> 1

@@ -73,7 +73,6 @@ Qed.
 End Determinant.
 
 (* the hypotheses of Woodbury, in Coq *)
-(* The book's hypotheses: real numbers, D diagonal with positive entries. *)
 Section Woodbury.
 Variables (R : realFieldType) (r d : nat).
 
