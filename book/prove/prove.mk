@@ -14,7 +14,13 @@ build/prove/hashes: $(PROOF_V) $(TANGLED) $(wildcard book/prove/*)
 # The stamps; a draft and a preview print those that are refused, so that one sees it.
 SOFT    := $(or $(DRAFT),$(filter preview,$(MAKECMDGOALS)))
 PROVED := build/proved$(if $(SOFT),-draft).tex
-$(PROVED): build/prove/claims build/prove/hashes book/prove/stamps.awk \
+# (Numbers that proofs and program share are the same, says the compiler.)
+build/prove/constants: $(PROOF_V) $(TANGLED) $(SRC_H) $(wildcard book/prove/*.awk)
+	@mkdir -p $(@D)
+	$Q$(if $(PROOFS),$(call gawk_coq,constants) $(PROOF_V)) > $@.cpp
+	$Q$(CXX) $(STD) $(INC) -fsyntax-only $@.cpp 2>&1 | book/compile/blame
+	@touch $@
+$(PROVED): build/prove/constants build/prove/claims build/prove/hashes book/prove/stamps.awk \
     $(wildcard book/proved.txt)
 	$Qgawk -v draft=$(SOFT) \
 	  -v lines=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | wc -l) \
