@@ -1,6 +1,6 @@
-# judge.awk CLAIMS HASHES SECONDS... SAID...: what each claimed theorem rests on, as Coq has
-# said it; prints the record, or complains.  SAID holds, for each theorem, a line
-# `@ file/theorem' and what Print Assumptions prints about it.
+# judge.awk CLAIMS HASHES SECONDS... SAID...: what the claimed theorems rest on, as Coq has
+# said it, file by file; prints the record, or complains.  SAID holds a line `@ file' and
+# what Print Assumptions prints about all theorems of the file that claim something.
 BEGIN { FS = "\t"
   # Beyond the logic of Coq a proof may assume what stands here, one group of it.
   group[1] = "no axioms"
@@ -21,7 +21,7 @@ FILENAME ~ /claims$/ { n++; label[n] = $1; theorem[n] = $2; except[n] = $3; plac
                        stated[n] = $5; next }
 FILENAME ~ /hashes$/ { hash[$1] = $2; next }
 FILENAME ~ /\.seconds$/ { f = FILENAME; gsub(/.*\/|\.seconds$/, "", f); seconds[f] = $1; next }
-/^@ /  { t = substr($0, 3); asked[t] = 1; next }
+/^@ /  { t = substr($0, 3); sub(/\/.*/, "", t); next }
 /^Closed under the global context/ { closed[t] = 1; next }
 /^Axioms:/ { closed[t] = 1; next }
 /^[^ \t]/ {
@@ -41,7 +41,7 @@ function sha(s,   cmd, h) {
   cmd | getline h; close(cmd); return substr(h, 1, 16) }
 END {
   for (i = 1; i <= n; i++) { t = theorem[i]; f = t; sub(/\/.*/, "", f)
-    g = closed[t] ? of(t) : "nothing known"
+    g = closed[f] ? of(f) : "nothing known"
     if (g ~ /^no(t allowed|thing)/) {
       print place[i] ": " t " rests on what is " g > "/dev/stderr"; bad = 1 }
     print label[i] "\t" t "\t" g "\t" hash[f] "\t" sha(stated[i]) "\t" coq "\t" seconds[f] "\t" except[i] }

@@ -11,7 +11,7 @@ function sha(s,   cmd, h) {
   cmd | getline h; close(cmd); return substr(h, 1, 16) }
 function refused(why) {
   print place ": " label " is not known to be proved: " why "; run `make prove'" > "/dev/stderr"
-  bad = !draft; print "\\unproveddef{" label "}{" tex(theorem) "}%" }
+  bad = !draft; print "\\unproveddef{" label "}{" theorem "}%" }
 function tex(s) {
   gsub(/\\/, "\\textbackslash ", s); gsub(/[_&%#${}]/, "\\\\&", s); gsub(/\^/, "\\^{}", s)
   return s }
@@ -26,7 +26,7 @@ END {
     if (except[label, theorem] != claim[i, 3]) {
       refused("the exception of " theorem " was another"); continue }
     version = coq[label, theorem]; sub(/\.[0-9]+$/, "", version)
-    printf "\\proveddef{%s}{%s}{%s}{%s}{%s}%%\n", label, tex(theorem), version,
+    printf "\\proveddef{%s}{%s}{%s}{%s}{%s}%%\n", label, theorem, version,
       group[label, theorem], tex(claim[i, 3])
     if (!(label in seen)) { seen[label] = 1; statements++ }
     theorems++
