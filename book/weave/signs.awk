@@ -15,7 +15,7 @@ BEGIN {
   for (i = 1; i < n; i += 2) word[w[i]] = w[i + 1]
   # longest first; what has no sign after it is left out
   n = split("<-> \\Leftrightarrow -> \\to => \\mapsto /\\ \\land \\/ \\lor <= \\le >= \\ge != \\ne " \
-    "<> \\ne 2^-1 \\tfrac12 ^-1 ^{-1} *m \\cdot *: \\cdot ^T ^{\\mathsf{T}} 1%:M I " \
+    "<> \\ne 2^-1 \\tfrac12 ^-1 \\coqinverse *m \\cdot *: \\cdot ^T \\coqtranspose 1%:M I " \
     "%:R . %:M . %N . %R . ^+ ^ `| |", w, " ")
   for (i = 1; i < n; i += 2) { sign[++signs] = w[i]; shown[signs] = w[i + 1] }
 }
@@ -41,12 +41,12 @@ function coq_line(s,   t, m, i) {
       t = substr(s, 1, RLENGTH); s = rest(s)
       if (t == "Proof") stated = 0
       if (stated && t in word) maths(word[t])
-      else if (stated && match(t, /^([A-Za-z])_bar$/, m)) maths("\\bar " m[1])
+      else if (stated && match(t, /^([A-Za-z])_bar$/, m)) maths("\\bar{" m[1] "}")
       else if (t in vernacular) span("k", t)
       else text(t)
     } else if (!stated) { text(substr(s, 1, 1)); s = substr(s, 2)
-    } else if (match(s, /^\\(sum|prod|bigcup)_(\(([^()]*)\)|([A-Za-z]))/, m)) {
-      s = rest(s); sub(/^ /, "", s)
+    } else if (match(s, /^\\(sum|prod|bigcup|big\[Num\.max\/0\])_(\(([^()]*)\)|([A-Za-z]'?))/, m)) {
+      s = rest(s); sub(/^big\[.*/, "max", m[1]); sub(/^ /, "", s)
       put("@literal \\coqbig{\\" m[1] "}{"); coq_line_within(m[3] m[4]); put("@literal }")
     } else if (match(s, /^ ?\^\+ ?([0-9]|n|k|m)([^A-Za-z_0-9.']|$)/, m)) {
       raised(m[1]); s = substr(s, RLENGTH + (m[2] == "" ? 1 : 0)) 
