@@ -466,6 +466,7 @@ BOOST_AUTO_TEST_CASE(a_choice_must_not_see_the_future) {
   const Index n = 8;
   const Mask past = causal(n, n);
   QuadParts x = head(n, n, 1, "x");
+  x.K.row(n - 1) = quad(100) * x.Q.row(n - 2);
   const auto output = [&](bool whole) {
     const Matrix<quad> P = x.Q * x.K.transpose();
     const Mask chosen = whole
@@ -474,7 +475,7 @@ BOOST_AUTO_TEST_CASE(a_choice_must_not_see_the_future) {
     return Matrix<quad>(variant_forward(x, {chosen}).O.topRows(n - 1));
   };
   const Matrix<quad> ours = output(false), leaky = output(true);
-  x.K.row(n - 1) *= quad(-100);
+  x.K.row(n - 1) *= quad(-1);
   verify(distance(output(false), ours), 0);
   const double off = distance(output(true), leaky);
   fact("off", off);
@@ -548,7 +549,7 @@ BOOST_AUTO_TEST_CASE(shared_keys_add_up) {
       product += DK.data()[k] * (g1.K.data()[k] + g2.K.data()[k]) +
                  DV.data()[k] * (g1.V.data()[k] + g2.V.data()[k]);
     }
-    verify(to_double(abs(slope - product)), 1e-30);
+    verify(to_double(abs(slope - product)), 1e-29);
   }
 }
 BOOST_AUTO_TEST_CASE(shared_forms_have_a_common_side) {
