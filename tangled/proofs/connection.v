@@ -10,10 +10,10 @@ Unset Printing Implicit Defensive.
 
 (* functions on a chart, in Coq *)
 Section Derivations.
-Variables (R : comUnitRingType) (n : nat) (d : 'I_n ->
-  {additive R -> R}).
-Hypothesis product_rule : forall a x y, d a (x * y) = d a x * y + x *
-  d a y.
+Variables (R : comUnitRingType) (n : nat).
+Variable d : 'I_n -> {additive R -> R}.
+Hypothesis product_rule : forall a x y,
+  d a (x * y) = d a x * y + x * d a y.
 Hypothesis commute : forall a b x, d a (d b x) = d b (d a x).
 Hypothesis two : (2%:R : R) \is a GRing.unit.
 Local Notation half := (2%:R^-1 : R).
@@ -152,8 +152,8 @@ Proof. by rewrite mxE /kappa [d b (d c _)]commute [RHS]commute. Qed.
 (* state that the connection is half a cumulant *)
 (* proves thm:geometry-cumulants, except that derivatives of log Z are
   cumulants *)
-Theorem connection_is_half_a_cumulant c a b : lowered g c a b = half *
-  kappa a b c.
+Theorem connection_is_half_a_cumulant c a b :
+  lowered g c a b = half * kappa a b c.
 
 (* prove that the connection is half a cumulant *)
 Proof.
@@ -164,9 +164,6 @@ by rewrite addrK.
 Qed.
 
 (* the curvature of a connection, in Coq *)
-(* The alpha-connection and its curvature, as matrices in the indices a,
-  b:
-   (Gamma al c)_ab = Gamma^a_cb and (Riemann c e)_ab = R^a_bce. *)
 Definition cubic c := \matrix_(a, b) kappa a b c.
 Definition Gamma al c := (half * (1 - al)) *: (invmx g *m cubic c).
 Variable alpha : R.

@@ -34,8 +34,8 @@ Qed.
 (* proves thm:geometry-pythagoras *)
 Theorem inner_product_of_u_and_v q (u v y : K -> R) :
   let fisher (x : K -> R) j := q j * (x j - mean q x) in
-  (forall j, fisher y j = u j) -> \sum_j y j * fisher v j = \sum_j u j *
-    v j.
+  (forall j, fisher y j = u j) ->
+  \sum_j y j * fisher v j = \sum_j u j * v j.
 
 (* prove the inner product of two velocities *)
 Proof.
@@ -82,15 +82,15 @@ Qed.
 
 (* state that a mirror step is natural *)
 (* proves prop:geometry-mirror *)
-Theorem mirror_step_is_natural s (A_bar z : K -> R) (eta : R) : \sum_j z
-  j = 1 ->
+Theorem mirror_step_is_natural s (A_bar z : K -> R) (eta : R) :
   let step j := s j - eta * (A_bar j - \sum_k z k * A_bar k) in
-  forall j, A step 1 j = A s 1 j * expR (- eta * A_bar j) /
-    (\sum_k A s 1 k * expR (- eta * A_bar k)).
+  forall j, A step 1 j =
+    A s 1 j * expR (- eta * A_bar j) /
+      (\sum_k A s 1 k * expR (- eta * A_bar k)).
 
 (* prove that a mirror step is natural *)
 Proof.
-move=> _ step j; pose c := expR (eta * \sum_k z k * A_bar k).
+move=> step j; pose c := expR (eta * \sum_k z k * A_bar k).
 have cn : c != 0 by rewrite gt_eqF ?expR_gt0.
 have Zn : Z s 1 != 0 by rewrite gt_eqF ?(Z_gt0 _ _ j0).
 pose w k := A s 1 k * expR (- eta * A_bar k).

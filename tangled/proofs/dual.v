@@ -12,8 +12,6 @@ Unset Printing Implicit Defensive.
 Section Dual.
 Variables (R : realType) (n : nat).
 
-(* A program without branches; a function comes with what is used as its
-   derivative. *)
 Inductive program :=
 | Input of 'I_n
 | Const of R
@@ -57,8 +55,6 @@ Fixpoint dual_value (x x' : 'I_n -> R) e : dual := match e with
 end.
 
 (* where a program is regular, in Coq *)
-(* No divisor is zero, and each function is differentiable where it is
-  used. *)
 Fixpoint regular (x : 'I_n -> R) e : Prop := match e with
 | Input _ | Const _ => True
 | Plus u w | Minus u w | Times u w => regular x u /\ regular x w

@@ -12,22 +12,18 @@ Section Einsum.
 Variables (R : realFieldType) (u : R).
 Hypothesis u_ge0 : 0 <= u.
 
-(* How one entry of a term is computed: a tree of sums and products, in
-  which
-   the fold's early sums are sums below products. *)
-Inductive tree := Leaf of R | Plus of tree & tree | Times of tree &
-  tree.
+Inductive tree :=
+| Leaf of R | Plus of tree & tree | Times of tree & tree.
 
 Fixpoint exact t := match t with
-| Leaf x => x | Plus s t => exact s + exact t | Times s t =>
-  exact s * exact t end.
+| Leaf x => x
+| Plus s t => exact s + exact t | Times s t => exact s * exact t end.
 (* the same with absolute values for factors *)
 Fixpoint size t := match t with
-| Leaf x => `|x| | Plus s t => size s + size t | Times s t =>
-  size s * size t end.
+| Leaf x => `|x|
+| Plus s t => size s + size t | Times s t => size s * size t end.
 
 (* what a tree is when written out, in Coq *)
-(* written out: how many products, of how many factors *)
 Fixpoint products t : nat := match t with
 | Leaf _ => 1%N | Plus s t => (products s + products t)%N
 | Times s t => (products s * products t)%N end.
@@ -36,7 +32,6 @@ Fixpoint factors t : nat := match t with
 | Times s t => (factors s + factors t)%N end.
 
 (* what a rounded tree may give, in Coq *)
-(* what a program may compute: every operation is rounded once *)
 Inductive rounds : tree -> R -> Prop :=
 | RLeaf x : rounds (Leaf x) x
 | RPlus s t a b delta : rounds s a -> rounds t b -> `|delta| <= u ->
@@ -110,7 +105,8 @@ by rewrite !normrM !ler_pmul ?mulr_ge0 ?exact_le.
 Qed.
 
 (* state the rounding of a term *)
-(* proves prop:einsum-rounding *)
+(* proves prop:einsum-rounding, except N = 0, where the result is
+  exactly zero *)
 Theorem einsum_rounding t c N f : products t = N -> factors t = f ->
   (N + f)%:R * u < 1 -> rounds t c ->
   `|c - exact t| <= gamma u (N + f) * size t.

@@ -126,8 +126,8 @@ Definition information := H mean_row - #|I|%:R^-1 * \sum_i H (A i).
 (* proves prop:mutual *)
 Theorem mutual_information :
   [/\ information = #|I|%:R^-1 * \sum_i KL (A i) mean_row,
-      0 <= information & information <= Num.min (ln #|I|%:R)
-        (ln #|K|%:R)].
+      0 <= information
+    & information <= Num.min (ln #|I|%:R) (ln #|K|%:R)].
 
 (* prove the second form of mutual information *)
 Proof.
@@ -187,8 +187,8 @@ Definition A0 j : R := (s j == m)%:R / g%:R.
 (* state the cold limit *)
 (* proves thm:gibbs-limits *)
 Theorem cold_limit :
-  \sum_j `|A s T j - A0 j| <= 2 * ((#|K| - g)%:R / g%:R) *
-    expR (- (Delta / T)).
+  \sum_j `|A s T j - A0 j| <=
+  2 * ((#|K| - g)%:R / g%:R) * expR (- (Delta / T)).
 
 (* sum the weights of the best keys *)
 Proof.

@@ -30,8 +30,8 @@ Qed.
 
 (* state that equal ranks are equal forms *)
 (* proves thm:rank-normal-form *)
-Theorem same_form_iff_same_rank M N : same_up_to_bases M N <->
-  \rank M = \rank N.
+Theorem same_form_iff_same_rank M N :
+  same_up_to_bases M N <-> \rank M = \rank N.
 
 (* prove that equal ranks are equal forms *)
 Proof.

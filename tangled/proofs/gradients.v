@@ -50,8 +50,7 @@ Variables (Q : 'M[R]_(nq, da)) (K : 'M[R]_(nk, db))
   (V : 'M[R]_(nk, dv)).
 Variables (M : 'M[R]_(da, db)) (A : 'M[R]_(nq, nk)).
 Definition score (Q : 'M[R]_(nq, da)) (M : 'M[R]_(da, db))
-  (K : 'M[R]_(nk, db)) :=
-  Q *m M *m K^T.
+    (K : 'M[R]_(nk, db)) := Q *m M *m K^T.
 Definition weights (S : 'M[R]_(nq, nk)) : 'M[R]_(nq, nk) :=
   \matrix_(i, j) gibbs.A (S i) T j.
 

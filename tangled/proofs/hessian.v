@@ -18,8 +18,8 @@ Implicit Types v w : K -> R.
 Theorem hessian_in_scores v w :
   is_derive (0 : R) (1 : R) (fun e => ln (Z (fun k => s k + e * v k) T))
     (T^-1 * mean (A s T) v) /\
-  is_derive (0 : R) (1 : R) (fun e =>
-    T^-1 * mean (A (fun k => s k + e * w k) T) v)
+  is_derive (0 : R) (1 : R)
+    (fun e => T^-1 * mean (A (fun k => s k + e * w k) T) v)
     (T ^- 2 * \sum_j v j * (A s T j * (w j - mean (A s T) w))).
 
 (* prove that the metric is a Hessian *)
@@ -46,17 +46,17 @@ Qed.
 End Scores.
 
 (* state that the metric of the queries is a Hessian *)
-(* As a function of the query: s_j = q M k_j + b_j. *)
-(* proves thm:geometry-query, except the determinant *)
+(* proves thm:geometry-query, except the determinant, and that the
+  divergence is log Z but for linear terms *)
 Theorem hessian_in_the_query (R : realType) (K : finType) (k0 : K) d e
-  (M : 'M[R]_(d, e))
-    (k : K -> 'cV[R]_e) (b : K -> R) (q u w : 'rV[R]_d) T : 0 < T ->
+    (M : 'M[R]_(d, e)) (k : K -> 'cV[R]_e) (b : K -> R)
+    (q u w : 'rV[R]_d) T : 0 < T ->
   let score q j := (q *m M *m k j) 0 0 + b j in
   let lowered u j := (u *m M *m k j) 0 0 in
   is_derive (0 : R) (1 : R) (fun t => ln (Z (score (q + t *: u)) T))
     (T^-1 * mean (A (score q) T) (lowered u)) /\
-  is_derive (0 : R) (1 : R) (fun t =>
-    T^-1 * mean (A (score (q + t *: w)) T) (lowered u))
+  is_derive (0 : R) (1 : R)
+    (fun t => T^-1 * mean (A (score (q + t *: w)) T) (lowered u))
     (T ^- 2 * cov (A (score q) T) (lowered u) (lowered w)) /\
   0 <= T ^- 2 * cov (A (score q) T) (lowered u) (lowered u).
 

@@ -122,8 +122,8 @@ Implicit Types (G P : 'M[R]_d) (p q : nat).
 
 (* p squares, minus q squares *)
 Definition squares p q : 'M[R]_d :=
-  diag_mx (\row_a (if (a < p)%N then 1 else if (a < p + q)%N then -1
-    else 0)).
+  diag_mx (\row_a (if (a < p)%N then 1 else
+                   if (a < p + q)%N then -1 else 0)).
 Definition signature G p q := (p + q <= d)%N /\
   exists P, P \in unitmx /\ P^T *m G *m P = squares p q.
 (* on the subspace spanned by the columns of E *)
@@ -416,9 +416,9 @@ Qed.
 
 (* state the signature of independent factors *)
 (* proves thm:one-head, except that almost all factors have the rank
-  2d *)
-Theorem signature_of_independent_factors : \rank (row_mx WQ WK)
-  = (d + d)%N ->
+  2d, and in the last point an invertible symmetric part *)
+Theorem signature_of_independent_factors :
+  \rank (row_mx WQ WK) = (d + d)%N ->
   signature symmetric_part d d /\ \rank antisymmetric_part = (d + d)%N.
 
 (* find subspaces for independent factors *)
@@ -470,8 +470,7 @@ by rewrite mxrank_unit.
 Qed.
 
 (* state the signature of a wide head *)
-(* proves thm:one-head, except that almost all factors have an
-  invertible symmetric part *)
+(* proves thm:one-head *)
 Theorem signature_of_a_wide_head p q : (d <= D <= 2 * d)%N ->
   symmetric_part \in unitmx -> signature symmetric_part p q ->
   (p + q = D)%N /\ (D - d <= p <= d)%N.

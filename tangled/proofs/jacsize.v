@@ -19,8 +19,8 @@ Definition output := \sum_j A j *: V j.
 (* state that an output lies between values *)
 (* proves prop:hull *)
 Theorem between_least_and_largest (w : 'cV_c) lo hi :
-  (forall j, lo <= (V j *m w) 0 0 <= hi) -> lo <= (output *m w) 0 0 <=
-    hi.
+  (forall j, lo <= (V j *m w) 0 0 <= hi) ->
+  lo <= (output *m w) 0 0 <= hi.
 
 (* prove that an output lies between values *)
 Proof.
@@ -33,7 +33,7 @@ Qed.
 (* proves prop:hull *)
 Theorem no_longer_than_the_longest (N : 'rV[R]_c -> R) L :
   (forall u v, N (u + v) <= N u + N v) ->
-    (forall x u, N (x *: u) = `|x| * N u) ->
+  (forall x u, N (x *: u) = `|x| * N u) ->
   (forall j, N (V j) <= L) -> N output <= L.
 
 (* prove that an output is not the longest *)
@@ -122,8 +122,8 @@ Qed.
 (* proves prop:jacobian-size, except the limit for many random scores
   *)
 Theorem jacobian_at_most_half : norm2 <= 4%:R^-1 /\
-  (norm2 = 4%:R^-1 <-> exists j k,
-    [/\ j != k, A j = 2%:R^-1 & A k = 2%:R^-1]).
+  (norm2 = 4%:R^-1 <->
+     exists j k, [/\ j != k, A j = 2%:R^-1 & A k = 2%:R^-1]).
 
 (* prove the largest Jacobian *)
 Proof.

@@ -36,15 +36,14 @@ by move=> h; apply/matrixP => i j; rewrite -!E h.
 Qed.
 
 (* scores, cotangents and a factor, in Coq *)
-Variables (nq nk d r : nat) (Q : 'M[F]_(nq, d)) (K : 'M[F]_(nk, d))
-  (S_bar : 'M[F]_(nq, nk)).
+Variables (nq nk d r : nat) (S_bar : 'M[F]_(nq, nk)).
+Variables (Q : 'M[F]_(nq, d)) (K : 'M[F]_(nk, d)).
 Variables (W : 'M[F]_(r, d)) (g_bar : 'M[F]_d).
 
 (* state the gradient of a form *)
-(* For scores S = Q g K^T: the differential Q dg K^T. *)
 (* proves prop:learned-gradient *)
-Theorem gradient_of_form dg : dot S_bar (Q *m dg *m K^T)
-  = dot (Q^T *m S_bar *m K) dg.
+Theorem gradient_of_form dg :
+  dot S_bar (Q *m dg *m K^T) = dot (Q^T *m S_bar *m K) dg.
 
 (* prove the gradient of a form *)
 Proof.
@@ -52,9 +51,6 @@ by rewrite /dot !trmx_mul trmxK !mulmxA mxtrace_mulC !mulmxA.
 Qed.
 
 (* state the differential of a pull-back *)
-(* For g = W^T W: the differential dW^T W + W^T dW. *)
-Definition W_bar := W *m (g_bar + g_bar^T).
-
 (* proves prop:learned-gradient *)
 Theorem pullback_differential (dW : 'M[F]_(r, d)) (t : F) :
   (W + t *: dW)^T *m (W + t *: dW) =
@@ -68,6 +64,8 @@ by rewrite scalerDr !addrA [_ + t *: (dW^T *m W)]addrAC.
 Qed.
 
 (* state the gradient of a pull-back *)
+Definition W_bar := W *m (g_bar + g_bar^T).
+
 (* proves prop:learned-gradient *)
 Theorem gradient_of_pullback dW :
   dot g_bar (dW^T *m W + W^T *m dW) = dot W_bar dW.
@@ -80,8 +78,6 @@ by rewrite -mxtrace_tr !trmx_mul !trmxK mxtrace_mulC mulmxA.
 Qed.
 
 (* state the gradient of the parameters *)
-(* For g = L L^T with L(Theta): dL_ab = dTheta_ab below the diagonal,
-   L_aa dTheta_aa on it, as d exp = exp, and 0 above. *)
 Definition L_part (L X : 'M[F]_d) := \matrix_(a, b)
   (if (b < a)%N then X a b else if a == b then L a a * X a b else 0).
 

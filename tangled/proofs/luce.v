@@ -19,8 +19,8 @@ Hypothesis irrelevant : forall n (s : 'I_n.+2 -> R) j k,
   P s j / P s k = rho (s j) (s k).
 Hypothesis shift : forall n (s : 'I_n.+2 -> R) c j,
   P (fun k => s k + c) j = P s j.
-Hypothesis order : forall n (s : 'I_n.+2 -> R) j k, s j <= s k ->
-  P s j <= P s k.
+Hypothesis order : forall n (s : 'I_n.+2 -> R) j k,
+  s j <= s k -> P s j <= P s k.
 
 (* two keys tell a quotient *)
 Let f x := ln (rho x 0).
@@ -104,8 +104,9 @@ Qed.
 
 (* state that irrelevant alternatives leave the softmax *)
 (* proves thm:luce *)
-Theorem luce : exists beta, 0 <= beta /\ forall n (s : 'I_n.+2 -> R) j,
-  P s j = expR (beta * s j) / \sum_k expR (beta * s k).
+Theorem luce : exists beta, 0 <= beta /\
+  forall n (s : 'I_n.+2 -> R) j,
+    P s j = expR (beta * s j) / \sum_k expR (beta * s k).
 
 (* prove that irrelevant alternatives leave the softmax *)
 Proof.

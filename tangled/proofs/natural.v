@@ -27,8 +27,8 @@ Qed.
 (* state the cotangent of a diagonal *)
 (* proves prop:geometry-cotangents *)
 Theorem gradient_of_diagonal (dD : 'rV[F]_d) :
-  dot g_bar (diag_mx dD) = \sum_a (\sum_i \sum_j Q i a * S_bar i j *
-    K j a) * dD 0 a.
+  dot g_bar (diag_mx dD) =
+  \sum_a (\sum_i \sum_j Q i a * S_bar i j * K j a) * dD 0 a.
 
 (* prove the cotangent of a diagonal *)
 Proof.
@@ -43,8 +43,8 @@ End Cotangents.
 (* state that the natural gradient is a vector *)
 (* proves thm:geometry-invariance, except the flow, and steps of
   finite size *)
-Theorem natural_gradient_is_a_vector (F : fieldType) d (G J : 'M[F]_d)
-  (dL : 'cV[F]_d) :
+Theorem natural_gradient_is_a_vector (F : fieldType) d
+    (G J : 'M[F]_d) (dL : 'cV[F]_d) :
   G \in unitmx -> J \in unitmx ->
   invmx G *m dL = J *m (invmx (J^T *m G *m J) *m (J^T *m dL)).
 

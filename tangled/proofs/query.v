@@ -54,7 +54,7 @@ by apply: eq_bigr => j _; rewrite centred_value expr2.
 Qed.
 
 (* state when the metric of the queries is definite *)
-(* proves thm:geometry-query, except the determinant *)
+(* proves thm:geometry-query *)
 Theorem definite_if_keys_span (T : R) : 0 < T ->
   (forall v : 'cV_d, v != 0 -> 0 < (v^T *m G T *m v) 0 0) <->
   (forall v : 'cV_d, (forall i j, 0 < A i -> 0 < A j ->
@@ -213,10 +213,9 @@ Qed.
 
 (* state that optimal slopes move alike *)
 (* proves thm:geometry-regression *)
-Theorem optimal_slopes_move_alike beta beta' : optimal beta ->
-  optimal beta' ->
-  forall i j, 0 < A i -> 0 < A j -> value (beta - beta') i
-    = value (beta - beta') j.
+Theorem optimal_slopes_move_alike beta beta' :
+  optimal beta -> optimal beta' -> forall i j, 0 < A i -> 0 < A j ->
+  value (beta - beta') i = value (beta - beta') j.
 
 (* prove that optimal slopes move alike *)
 Proof.
@@ -240,13 +239,12 @@ Let G := covariance A k.
 Hypothesis Gu : G \in unitmx.
 Let Gi := invmx G.
 Definition kappa a b e := E (fun j => c j a * c j b * c j e).
-(* an affine function of the keys fitted to the product of c_a and c_b
-  *)
+(* fitted to the product of c_a and c_b: affine in the keys *)
 Definition slope a b j := \sum_e \sum_f kappa a b e * Gi e f * c j f.
 Definition nu a b j := 2%:R^-1 * (c j a * c j b - G a b - slope a b j).
 Definition curvature a b x y := 4%:R^-1 *
-  \sum_e \sum_f Gi e f * (kappa a y e * kappa b x f - kappa a x e *
-    kappa b y f).
+  \sum_e \sum_f Gi e f *
+    (kappa a y e * kappa b x f - kappa a x e * kappa b y f).
 
 (* means of centred keys *)
 Lemma E_add f h : E (fun j => f j + h j) = E f + E h.

@@ -9,10 +9,10 @@ Unset Printing Implicit Defensive.
 (* state that the raised gradient has no metric *)
 (* proves cor:raised *)
 Theorem raised_gradient (F : fieldType) nq nk d (g : 'M[F]_d)
-  (S_bar : 'M[F]_(nq, nk)) (K : 'M[F]_(nk, d)) :
+    (S_bar : 'M[F]_(nq, nk)) (K : 'M[F]_(nk, d)) :
   g \in unitmx -> g^T = g ->
-  let Q_bar := S_bar *m (g *m K^T)^T in Q_bar *m (invmx g)^T = S_bar *m
-    K.
+  let Q_bar := S_bar *m (g *m K^T)^T in
+  Q_bar *m (invmx g)^T = S_bar *m K.
 
 (* prove that the raised gradient has no metric *)
 Proof.

@@ -15,8 +15,8 @@ Section Covariance.
 Variables (R : realFieldType) (K : finType).
 Implicit Types a f h : K -> R.
 Definition mean a f := \sum_j a j * f j.
-Definition cov a f h := \sum_j a j * (f j - mean a f) *
-  (h j - mean a h).
+Definition cov a f h :=
+  \sum_j a j * (f j - mean a f) * (h j - mean a h).
 
 (* the covariance of two functions *)
 Lemma covE a f h : \sum_j a j = 1 -> cov a f h = \sum_j a j * f j *
@@ -142,8 +142,8 @@ Qed.
 (* state the response of a mean *)
 (* proves lem:response *)
 Theorem response T f h : 0 < T ->
-  is_derive (0 : R) (1 : R) (fun e =>
-    mean (A (fun k => s k + e * h k) T) f)
+  is_derive (0 : R) (1 : R)
+    (fun e => mean (A (fun k => s k + e * h k) T) f)
     (T^-1 * cov (A s T) f h).
 
 (* prove the response of a mean *)
@@ -188,8 +188,8 @@ Lemma cT t : A (c^~ t) 1 = A s t. Proof. by rewrite [RHS]A1E. Qed.
 
 (* state the response of the energy *)
 (* proves thm:response *)
-Theorem energy_response : is_derive T (1 : R) (fun T => U s (A s T))
-  (C T).
+Theorem energy_response :
+  is_derive T (1 : R) (fun T => U s (A s T)) (C T).
 
 (* prove the response of the energy *)
 Proof.
@@ -202,8 +202,8 @@ Qed.
 
 (* state the response of the entropy *)
 (* proves thm:response *)
-Theorem entropy_response : is_derive T (1 : R) (fun T => H (A s T))
-  (C T / T).
+Theorem entropy_response :
+  is_derive T (1 : R) (fun T => H (A s T)) (C T / T).
 
 (* prove the response of the entropy *)
 Proof.
@@ -219,8 +219,8 @@ Qed.
 
 (* state the response of the free energy *)
 (* proves thm:response *)
-Theorem free_energy_response : is_derive T (1 : R) (fun T =>
-  - T * ln (Z s T)) (- H (A s T)).
+Theorem free_energy_response :
+  is_derive T (1 : R) (fun T => - T * ln (Z s T)) (- H (A s T)).
 
 (* prove the response of the free energy *)
 Proof.
@@ -241,8 +241,8 @@ End Temperature.
 (* state the response of the entropy to a score *)
 (* proves thm:response *)
 Theorem entropy_response_to_a_score T k : 0 < T ->
-  is_derive (0 : R) (1 : R) (fun e =>
-    H (A (fun j => s j + e * (j == k)%:R) T))
+  is_derive (0 : R) (1 : R)
+    (fun e => H (A (fun j => s j + e * (j == k)%:R) T))
     (- (A s T k * (s k - mean (A s T) s)) / T ^+ 2).
 
 (* prove the response of the entropy to a score *)

@@ -21,8 +21,8 @@ Definition T_bar := - T^-1 * \sum_i \sum_j S_bar i j * S i j.
 (* proves prop:rest, except that these are the cotangents (which is
   the adjoint identity) *)
 Theorem T_bar_by_differences (m : 'I_nq -> F) : T_bar =
-  - T^-1 * \sum_i (\sum_j S_bar i j * (S i j - m i) + m i * l_bar i /
-    T).
+  - T^-1 * \sum_i
+    (\sum_j S_bar i j * (S i j - m i) + m i * l_bar i / T).
 
 (* prove the cotangent of the temperature by differences *)
 Proof.

@@ -13,11 +13,10 @@ Variable R : comRingType.
 Record step := Step { a : nat; da : R; b : nat; db : R }.
 Implicit Types (s : step) (t : seq step) (x : nat -> R).
 
-(* Nodes 0 .. k-1 are there; the tape t makes nodes k, k+1,
-  ... of earlier ones. *)
+(* Nodes below k are there; the tape makes k, k+1 and so on. *)
 Fixpoint earlier k t :=
-  if t is s :: t' then [&& (a s < k)%N, (b s < k)%N & earlier k.+1 t']
-    else true.
+  if t is s :: t' then
+    [&& (a s < k)%N, (b s < k)%N & earlier k.+1 t'] else true.
 
 (* differentials and the sweep, in Coq *)
 Definition set x k v : nat -> R := fun i => if i == k then v else x i.
@@ -26,8 +25,8 @@ Definition add x k v : nat -> R := fun i =>
 
 (* differentials of all nodes, from those of the inputs *)
 Fixpoint forward k t dx := if t is s :: t' then
-  forward k.+1 t' (set dx k (da s * dx (a s) + db s * dx (b s))) else
-    dx.
+  forward k.+1 t' (set dx k (da s * dx (a s) + db s * dx (b s)))
+  else dx.
 (* the sweep, from the last step to the first *)
 Fixpoint sweep k t x_bar := if t is s :: t' then
   let y := sweep k.+1 t' x_bar in
@@ -54,10 +53,11 @@ by apply: eq_bigr => i _; rewrite /set ltn_eqF.
 Qed.
 
 (* state what the sweep leaves *)
-(* proves thm:reverse *)
+(* proves thm:reverse, except the chain rule, by which these
+  coefficients are the derivatives *)
 Theorem reverse_sweep n t y dx : earlier n t -> (y < n + size t)%N ->
-  forward n t dx y = \sum_(i < n) sweep n t (set (fun=> 0) y 1) i *
-    dx i.
+  forward n t dx y =
+  \sum_(i < n) sweep n t (set (fun=> 0) y 1) i * dx i.
 
 (* prove what the sweep leaves *)
 Proof.
@@ -68,10 +68,10 @@ Qed.
 
 (* state what the sweep leaves at an input *)
 (* proves thm:reverse *)
-Corollary derivative_by_an_input n t y (i : 'I_n) : earlier n t ->
-  (y < n + size t)%N ->
-  sweep n t (set (fun=> 0) y 1) i = forward n t (fun j => (j == i)%:R)
-    y.
+Corollary derivative_by_an_input n t y (i : 'I_n) :
+  earlier n t -> (y < n + size t)%N ->
+  sweep n t (set (fun=> 0) y 1) i =
+  forward n t (fun j => (j == i)%:R) y.
 
 (* prove what the sweep leaves at an input *)
 Proof.

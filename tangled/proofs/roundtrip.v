@@ -36,8 +36,8 @@ End Trips.
 
 (* scores and weights of tokens, in Coq *)
 Section RoundTrips.
-Variables (R : realType) (d : nat) (M : 'M[R]_d) (K : finType) (x : K ->
-  'cV[R]_d).
+Variables (R : realType) (d : nat) (M : 'M[R]_d).
+Variables (K : finType) (x : K -> 'cV[R]_d).
 Definition S i j := form M (x i) (x j).
 Definition A i j := gibbs.A (S i) 1 j.
 Definition Zrow i := gibbs.Z (S i) 1.
@@ -73,15 +73,15 @@ rewrite w0 (wN j i) (wN i k); move: (w i j) (w j k) (w k i) => p q r; ring.
 Qed.
 
 (* balance and round trips, in Coq *)
-Definition balanced (f : K -> R) := (forall i, 0 < f i) /\ forall i j,
-  f i * A i j = f j * A j i.
+Definition balanced (f : K -> R) :=
+  (forall i, 0 < f i) /\ forall i j, f i * A i j = f j * A j i.
 Definition trip i j k :=
   ln (A i j * A j k * A k i / (A i k * A k j * A j i)).
 
 (* state what a round trip costs *)
 (* proves thm:round-trip *)
-Theorem round_trip i j k : trip i j k = 2%:R * form Omega (x j - x i)
-  (x k - x i).
+Theorem round_trip i j k :
+  trip i j k = 2%:R * form Omega (x j - x i) (x k - x i).
 
 (* prove what a round trip costs *)
 Proof.
@@ -117,8 +117,8 @@ Qed.
 
 (* state that the balance is unique *)
 (* proves thm:round-trip *)
-Theorem the_balance f : balanced f -> exists c, 0 < c /\ forall i,
-  f i = c * weight i.
+Theorem the_balance f : balanced f ->
+  exists c, 0 < c /\ forall i, f i = c * weight i.
 
 (* prove that the balance is unique *)
 Proof.

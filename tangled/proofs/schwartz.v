@@ -10,9 +10,6 @@ Unset Printing Implicit Defensive.
 Section Polynomials.
 Variable F : idomainType.
 
-(* A polynomial in n + 1 variables is the list of its coefficients of
-  the powers
-   of the first, which are polynomials in the others. *)
 Fixpoint mpoly n : Type := if n is n'.+1 then seq (mpoly n') else F.
 
 (* Some coefficient does not vanish. *)
@@ -22,9 +19,9 @@ Fixpoint nonzero n : mpoly n -> bool :=
 (* degree and value of a polynomial, in Coq *)
 (* The total degree is at most D. *)
 Fixpoint degree_le n : mpoly n -> nat -> Prop :=
-  if n is n'.+1 then fun f D => forall k g, (k < size f)%N ->
-    g = nth g f k ->
-    nonzero g -> (k <= D)%N /\ degree_le g (D - k)
+  if n is n'.+1 then fun f D => forall k g,
+    (k < size f)%N -> g = nth g f k -> nonzero g ->
+    (k <= D)%N /\ degree_le g (D - k)
   else fun f D => True.
 
 (* The value at x_1, ..., x_n. *)
@@ -47,10 +44,6 @@ Qed.
 End Polynomials.
 
 (* independent draws, in Coq *)
-(* Independent draws: the first variable from (X1, mu1),
-  the others likewise;
-   a draw has finitely many outcomes w, of probability mu w and value X
-     w. *)
 Section Draws.
 Variables (F : idomainType) (R : realFieldType) (W : finType) (pi : R).
 Definition draw : Type := ((W -> R) * (W -> F))%type.
@@ -61,8 +54,8 @@ Definition fair (m : draw) :=
 (* the mean over independent draws, in Coq *)
 (* the mean of a function of the draws *)
 Fixpoint mean (ms : seq draw) (h : seq F -> R) : R :=
-  if ms is m :: ms' then mean ms' (fun x =>
-    \sum_w m.1 w * h (m.2 w :: x))
+  if ms is m :: ms' then
+    mean ms' (fun x => \sum_w m.1 w * h (m.2 w :: x))
   else h [::].
 Definition Pr ms (E : pred (seq F)) := mean ms (fun x => (E x)%:R).
 
@@ -125,10 +118,9 @@ Qed.
 (* state the lemma of Schwartz and Zippel *)
 (* proves thm:schwartz-zippel, except draws with infinitely many
   outcomes *)
-Theorem schwartz_zippel n (f : mpoly F n) D ms : size ms = n ->
-  all_fair ms ->
-  nonzero f -> degree_le f D -> Pr ms (fun x => value f x == 0) <=
-    D%:R * pi.
+Theorem schwartz_zippel n (f : mpoly F n) D ms :
+  size ms = n -> all_fair ms -> nonzero f -> degree_le f D ->
+  Pr ms (fun x => value f x == 0) <= D%:R * pi.
 
 (* take the highest power of a variable *)
 Proof.
@@ -190,26 +182,24 @@ by rewrite mulrA.
 Qed.
 
 (* an instance of an identity, in Coq *)
-(* An instance of an identity: the difference of its two sides times the
-   denominators, of degree deg, and the draws of its point. *)
 Record instance := Instance
-  { vars : nat; difference : mpoly F vars; deg : nat;
-    draws : seq draw }.
+  { vars : nat; difference : mpoly F vars;
+    deg : nat; draws : seq draw }.
 Definition false_in i :=
   [/\ size (draws i) = vars i, all_fair (draws i),
-  nonzero (difference i) & degree_le (difference i) (deg i)].
+      nonzero (difference i) & degree_le (difference i) (deg i)].
 Definition not_shown i x := value (difference i) x == 0.
 Fixpoint none_shown (js : seq instance) x := if js is i :: js' then
-  not_shown i (take (size (draws i)) x) && none_shown js'
-    (drop (size (draws i)) x)
+  let n := size (draws i) in
+  not_shown i (take n x) && none_shown js' (drop n x)
   else true.
 Fixpoint all_false (js : seq instance) : Prop :=
   if js is i :: js' then false_in i /\ all_false js' else True.
 
 (* state that one instance shows it *)
 (* proves cor:exact *)
-Corollary false_in_one js k i : (k < size js)%N -> i = nth i js k ->
-  false_in i ->
+Corollary false_in_one js k i :
+  (k < size js)%N -> i = nth i js k -> false_in i ->
   Pr (draws i) (not_shown i) <= (\max_(l <- map deg js) l)%N%:R * pi.
 
 (* prove that one instance shows it *)
@@ -223,8 +213,8 @@ Qed.
 (* state that all instances show it *)
 (* proves cor:exact *)
 Corollary false_in_all js : all_false js ->
-  Pr (flatten (map draws js)) (none_shown js) <= \prod_(i <- js)
-    ((deg i)%:R * pi).
+  Pr (flatten (map draws js)) (none_shown js) <=
+  \prod_(i <- js) ((deg i)%:R * pi).
 
 (* prove that all instances show it *)
 Proof.

@@ -74,8 +74,8 @@ Qed.
 (* state that the gauge is an inverse *)
 (* proves thm:geometry-pinv *)
 Theorem gauge_inverse :
-  [/\ X *m fisher = P, fisher *m X *m fisher = fisher & X *m fisher *m X
-    = X].
+  [/\ X *m fisher = P, fisher *m X *m fisher = fisher
+    & X *m fisher *m X = X].
 
 (* prove that the gauge is an inverse *)
 Proof.
@@ -112,7 +112,6 @@ by rewrite /X -scalemxAl -scalemxAr !mulmxA zP !mul0mx scaler0.
 Qed.
 
 (* state that two products are symmetric *)
-(* A metric h on the scores that sees z: h 1 = lambda z. *)
 Variables (h : 'M[F]_n) (lambda : F).
 Hypotheses (hT : h^T = h) (hu : h \in unitmx)
   (h1 : h *m ones = lambda *: z) (l0 : lambda != 0).
@@ -142,7 +141,8 @@ Qed.
 Variable A_bar : 'cV[F]_n.
 Definition S_bar := T *: (fisher *m A_bar).
 
-(* proves thm:geometry-natural *)
+(* proves thm:geometry-natural, except that equal scores move no
+  weight *)
 Theorem natural_is_centred :
   X *m S_bar = T *: (P *m A_bar) /\
   T *: (P *m A_bar) = T *: (A_bar - (\sum_j z j 0 * A_bar j 0) *: ones).
@@ -165,8 +165,8 @@ Variables (R : realFieldType) (n : nat) (z : 'cV[R]_n).
 Hypothesis z1 : \sum_j z j 0 = 1.
 Implicit Types (h : 'M[R]_n) (x : 'cV[R]_n).
 
-Definition positive h := h^T = h /\ forall x, x != 0 ->
-  0 < (x^T *m h *m x) 0 0.
+Definition positive h :=
+  h^T = h /\ forall x, x != 0 -> 0 < (x^T *m h *m x) 0 0.
 Definition len2 h x := (x^T *m h *m x) 0 0.
 
 (* the vector of ones is not zero *)
@@ -178,8 +178,6 @@ by move=> e; move/matrixP/(_ 0 0): zo; rewrite e !mxE eqxx => /eqP;
 Qed.
 
 (* state that the gauge is shortest *)
-(* All solutions of F x = w are x + c 1;
-  with z x = 0 the length is least at c = 0. *)
 (* proves thm:geometry-pinv *)
 Theorem gauge_is_shortest h (lambda : R) x (c : R) : positive h ->
   h *m ones R n = lambda *: z -> z^T *m x = 0 ->
@@ -261,8 +259,8 @@ Hypotheses (A1 : \sum_j A j 0 = 1) (A_neq0 : forall j, A j 0 != 0).
 
 (* proves thm:geometry-softmax-fisher *)
 Theorem minor_of_fisher :
-  \det (row' ord_max (col' ord_max (fisher A T))) = T ^- (2 * n) *
-    \prod_j A j 0.
+  \det (row' ord_max (col' ord_max (fisher A T))) =
+  T ^- (2 * n) * \prod_j A j 0.
 
 (* prove the determinant without a key *)
 Proof.

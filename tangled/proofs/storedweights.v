@@ -11,8 +11,8 @@ Section RoundedWeights.
 Variables (R : realFieldType) (K : finType) (A A_bar delta : K -> R).
 Variables (best : K) (eps : R).
 Hypotheses (A_ge0 : forall n, 0 <= A n) (A1 : \sum_n A n = 1).
-Hypotheses (best_gt0 : 0 < A best) (small : forall n,
-  `|delta n| <= eps).
+Hypotheses (best_gt0 : 0 < A best).
+Hypothesis small : forall n, `|delta n| <= eps.
 
 (* the backward pass of stored weights, in Coq *)
 Definition P q := \sum_n A n * `|A_bar q - A_bar n|.
@@ -83,7 +83,6 @@ by rewrite le_eqVlt; apply/orP; left; apply/eqP; move: (P q) (A best)^-1 => p i;
 Qed.
 
 (* state the error of the textbook form *)
-(* The textbook form, in the gauge 0, is off by one term more. *)
 (* proves prop:rounded-weights *)
 Theorem textbook_form q :
   backward stored 0 q - backward stored (A_bar best) q =
@@ -127,10 +126,9 @@ Proof. by rewrite /F eq_sym; case: eqP => [->//|_];
   rewrite !mul0r [A q * _]mulrC. Qed.
 
 (* state the bound of saturation *)
-(* Schur's test instead of the spectral radius. *)
 (* proves prop:saturation, except the two limits of the temperature *)
-Theorem saturation : \sum_q (\sum_n F q n * x n) ^+ 2 <= c ^+ 2 *
-  \sum_n x n ^+ 2.
+Theorem saturation :
+  \sum_q (\sum_n F q n * x n) ^+ 2 <= c ^+ 2 * \sum_n x n ^+ 2.
 
 (* prove the bound of saturation *)
 Proof.
@@ -188,7 +186,8 @@ by under eq_bigr do rewrite mxE; rewrite -mulr_suml A1 mul1r.
 Qed.
 
 (* state that uniform weights average *)
-(* proves prop:mean-flow *)
+(* proves prop:mean-flow, except that queries and keys have no
+  gradient at beta = 0 *)
 Theorem uniform_layer_averages : (forall i j, A i j = nk%:R^-1) ->
   forall j a, V_bar j a = nk%:R^-1 * \sum_i O_bar i a.
 
