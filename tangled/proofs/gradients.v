@@ -48,7 +48,7 @@ Section Attention.
 Variables (nq nk da db dv : nat) (T : R).
 Variables (Q : 'M[R]_(nq, da)) (K : 'M[R]_(nk, db))
   (V : 'M[R]_(nk, dv)).
-Variables (M : 'M[R]_(da, db)) (A : 'M[R]_(nq, nk)).
+Variables (M : 'M[R]_(da, db)) (A S : 'M[R]_(nq, nk)).
 Definition score (Q : 'M[R]_(nq, da)) (M : 'M[R]_(da, db))
     (K : 'M[R]_(nk, db)) := Q *m M *m K^T.
 Definition weights (S : 'M[R]_(nq, nk)) : 'M[R]_(nq, nk) :=

@@ -1,6 +1,7 @@
 (* proofs/logz.v: tangled from chapters/04-backward-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude gibbs fisher response hessian.
-Import Order.TTheory GRing.Theory Num.Theory.
+From mathcomp.analysis Require Import topology normedtype realfun.
+Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
 Unset Strict Implicit.

@@ -190,8 +190,8 @@ Definition false_in i :=
       nonzero (difference i) & degree_le (difference i) (deg i)].
 Definition not_shown i x := value (difference i) x == 0.
 Fixpoint none_shown (js : seq instance) x := if js is i :: js' then
-  let n := size (draws i) in
-  not_shown i (take n x) && none_shown js' (drop n x)
+  not_shown i (take (size (draws i)) x) &&
+  none_shown js' (drop (size (draws i)) x)
   else true.
 Fixpoint all_false (js : seq instance) : Prop :=
   if js is i :: js' then false_in i /\ all_false js' else True.
