@@ -32,6 +32,11 @@ have e : A i j * A j k * A k i = A i k * A k j * A j i.
   by ring.
 by rewrite e divff// !mulf_neq0.
 Qed.
+Lemma ln_trip_of (s : K -> K -> R) (z : K -> R) i j k :
+  (forall i j, ln (A i j) = s i j - z i) ->
+  ln (A i j * A j k * A k i / (A i k * A k j * A j i)) =
+  s i j + s j k + s k i - (s i k + s k j + s j i).
+Proof. by move=> e; rewrite ln_trip !e; ring. Qed.
 End Trips.
 
 (* scores and weights of tokens, in Coq *)
@@ -85,9 +90,9 @@ Theorem round_trip i j k :
 
 (* prove what a round trip costs *)
 Proof.
-rewrite /trip (ln_trip A_gt0) !lnA two_w !wE.
+rewrite /trip (ln_trip_of A_gt0 i j k lnA) two_w !wE.
 move: (S i j) (S j k) (S k i) (S i k) (S k j) (S j i) => a b c a' b' c'.
-by move: (ln _) (ln _) (ln _) => l m n; ring.
+by ring.
 Qed.
 
 (* state when there is a balance *)
