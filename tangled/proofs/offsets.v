@@ -17,8 +17,9 @@ Theorem offsets_that_occur (nq nk : nat) (o t : int) :
 (* prove which offsets occur *)
 Proof.
 split=> [[i [j [iq jk ->]]]|[q0 [k0 h]]]; first by lia.
-have [le|lt] := lerP 0 (t + o); first by exists 0%N, `|t + o|%N; split; lia.
-by exists `|t + o|%N, 0%N; split; lia.
+have [le|lt] := lerP 0 (t + o); first by exists 0%N, (absz (t + o));
+  split; lia.
+by exists (absz (t + o)), 0%N; split; lia.
 Qed.
 
 (* state how many rows are read *)
