@@ -6,7 +6,7 @@ Unset Printing Implicit Defensive.
 
 (* the arrays of a layer, in Coq *)
 Local Notation size_of T := #|{: T}|.
-Section Parameters.
+Section Counting.
 Variables (D Dc Do H G dk dv : nat).
 Definition parameters :=
   size_of ('I_D * 'I_H * 'I_dk) + size_of ('I_Dc * 'I_G * 'I_dk) +
@@ -33,7 +33,7 @@ move=> cD oD gH kD vD; rewrite E cD oD gH -mulnA -[D * H * _]mulnA mulnDr kD
   vD -mulnn.
 by rewrite mulnDr; lia.
 Qed.
-End Parameters.
+End Counting.
 
 (* state that rows hold heads side by side *)
 (* proves prop:multihead-fused *)
