@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(what_a_cache_may_hold) {
   const VariantRules r{causal(n, n)};
   verify(distance(variant_forward(x, r).O, variant_forward(y, r).O),
          1e4 * unit_roundoff<quad>());  // an estimate
-  VariantParts<quad> one{q, k, v}, two{2 * q, k, v};
+  VariantParts<quad> one{q, k, v}, two{quad(2) * q, k, v};
   for (const bool capped : {false, true}) {
     VariantRules rules{everything(n, n)};
     if (capped) rules.softcap = 1.5;
