@@ -71,6 +71,14 @@ BOOST_AUTO_TEST_CASE(norms_forget_length) {
                0x1p-49);
     }
 }
+BOOST_AUTO_TEST_CASE(no_gain_has_no_gradient) {
+  const Matrix<double> X = gaussian<double>(3, 4, 1, "X");
+  const Vector<double> one = Vector<double>::Ones(4), none;
+  const auto g = with_gain_vjp(X, none, one, X),
+             h = with_gain_vjp(X, one, none, X);
+  BOOST_TEST((g.gain.size() == 0 && g.shift.size() == 4));
+  BOOST_TEST((h.gain.size() == 4 && h.shift.size() == 0));
+}
 BOOST_AUTO_TEST_CASE(norms_refuse_other_shapes) {
   using bad = std::invalid_argument;
   const Matrix<double> X = gaussian<double>(3, 4, 1, "X"), Z = X.leftCols(3);
