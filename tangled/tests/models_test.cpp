@@ -432,6 +432,16 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   verify(double(tried) / double(refused), 1.5);
   fact("tried", tried), fact("refused", refused);
 }
+BOOST_AUTO_TEST_CASE(no_columns_at_all) {
+  const Model<double> m;
+  Pass<double> p(m);
+  const auto x = p.step(Matrix<double>::Zero(2, 3));
+  for (const Index stride : {0, 1, 2}) {
+    BOOST_TEST(shape(columns(p, x, 3, 0, stride)->value) == "2x0");
+    BOOST_CHECK_EXCEPTION(columns(p, x, 4, 0, stride), std::invalid_argument,
+                          says("columns: 4 to 3 of 2x3"));
+  }
+}
 
 // check the answers about models
 BOOST_AUTO_TEST_CASE(answer_written_again) {
