@@ -1,13 +1,13 @@
 # web.mk: the book as a site and as an EPUB.  `make book' and `make check' need none of it,
-# nor what it needs: node, the fonts' tools, and for its checks a browser and epubcheck.
-WEBSOURCES := $(filter-out %/web.mk,$(wildcard book/web/*.mjs book/web/fonts book/web/theme/* book/web/vendor/*))
+# nor what it needs (make setup-web).
+WEBSOURCES := $(filter-out %/web.mk,$(wildcard book/web/*.mjs book/web/fonts book/web/theme/*))
 build/web/index.html: $(PDF) $(WEBSOURCES)
 	$(call say,web,build/web/)
 	$Qnode --max-semi-space-size=64 book/web/build.mjs --out build/web --epub build/attention.epub --quiet
 	@touch $@
 build/attention.epub: build/web/index.html ;
 
-.PHONY: web epub check-web setup-web
+.PHONY: web epub check-web
 ## web: the book as a site that needs no server, in build/web/
 web: build/web/index.html
 	$(call made,build/web/index.html)
@@ -25,7 +25,4 @@ check-web: web
 	$Qnode book/web/check/files.mjs build/web
 	$Qnode book/web/check/mutations.mjs
 	$Qnode book/web/check/epub.mjs build/attention.epub
-	$Q[ ! -d build/web-checks ] || node book/web/check/browser.mjs build/web
-## setup-web: what the web edition and its checks need beyond `make setup'
-setup-web:
-	@book/web/setup
+	$Qnode book/web/check/browser.mjs build/web
