@@ -67,7 +67,7 @@ export class Blocks extends Inline {
   }
   block(n) {
     if (n.t === 'math') return this.display(n);
-    if (n.t === 'chunk') return this.chunk(n.chunk);
+    if (n.t === 'chunk') return this.chunk(n.chunk, n);
     if (n.t === 'foreign') return this.foreign(n);
     return (
       this[`env_${n.name}`]?.(n, ...n.args) ?? this.fail(n, `no rule for environment ${n.name}`)
@@ -245,7 +245,7 @@ export class Blocks extends Inline {
   }
 
   // ----------------------------------------------------------------- chunks --
-  chunk(chunk) {
+  chunk(chunk, n) {
     const name = this.chunkName(chunk.name),
       words = esc(this.words(name)),
       { id } = chunk;
@@ -258,15 +258,18 @@ export class Blocks extends Inline {
     const nav = `<span class="nav">${part(chunk.prev, '◂', 'previous')}${part(chunk.next, '▸', 'next')}</span>`;
     return (
       `<figure class="chunk" id="${id}"><figcaption><a class="name" href="#${id}">⟨${name}⟩${more}≡</a> ${tag}${nav}</figcaption>` +
-      `<pre tabindex="0" role="group" aria-label="code: ${words}"><code>${this.code(chunk)}</code></pre>${this.notes(chunk)}</figure>\n`
+      `<pre tabindex="0" role="group" aria-label="code: ${words}"><code>${this.code(chunk, n)}</code></pre>${this.notes(chunk)}</figure>\n`
     );
   }
-  code(chunk) {
+  code(chunk, n) {
     return chunkHtml(chunk, {
       ident: (words, label) => `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`,
       use: (name, label) =>
         `<a class="use" href="${this.chunkHref(label)}">⟨${this.chunkName(name)}⟩</a>`,
-      statement: (label) => this.cref(label),
+      statement: (label) => {
+        if (!this.proofs.has(label)) this.missing(n, `no proof of ${label} is recorded`);
+        return this.cref(label, n);
+      },
       equations: (labels) =>
         `<span class="eqtag">${labels
           .map(

@@ -79,15 +79,17 @@ function openBook() {
   const figures = new Figures('build/fig', path.join(KEPT, 'fig'));
   const show = (name, where) => figures.get(name, where);
   show.foreign = (tex, where) => figures.foreign(tex, where);
+  const draft = process.argv.includes('--draft'),
+    proved = `build/proved${draft ? '-draft' : ''}.tex`;
   const book = new Lists({
     aux,
     chapters,
-    draft: process.argv.includes('--draft'),
+    draft,
     figures: show,
     drawings: figures,
     math: new Mathematics(noted.readMacros('book/macros.tex'), path.join(KEPT, 'math.json')),
-    results: noted.readResults('build/results.tex', 'build/proved.tex'),
-    proofs: noted.readProofs('build/proved.tex'),
+    results: noted.readResults('build/results.tex', proved),
+    proofs: noted.readProofs(proved),
     cases: noted.readCases('build/cases.tex'),
     bibliography: noted.readBibliography(
       ['attention', 'companion'].map((v) => `build/${v}/${v}.bbl`),

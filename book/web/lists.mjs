@@ -108,8 +108,8 @@ export class Lists extends Statements {
       .filter((s) => s.proofs?.length)
       .map((s) => [
         this.to(s.page, s.id, `${capital(s.kind)} ${s.number}`),
-        s.proofs.map((p) => `<code>${esc(p.theorem)}</code>`).join('<br>'),
-        s.proofs[0].group,
+        s.proofs.map((p) => this.proofLink(p.theorem)).join('<br>'),
+        [...new Set(s.proofs.map((p) => p.group))].join('; '),
         [...new Set(s.proofs.map((p) => p.except).filter(Boolean))]
           .map((e) => this.inline(this.parse(e, this.where)))
           .join('; '),

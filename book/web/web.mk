@@ -14,7 +14,7 @@ web: build/web/index.html
 # What is on the pages now, whether it holds or not: for an author who looks on in a browser
 # (make watch WEB=1, and in another terminal node book/web/serve.mjs)
 .PHONY: web-draft
-web-draft: $(TEX) build/tex/reference.tex build/chapters.tex build/cover.tex build/cases.tex
+web-draft: $(TEX) $(PROVED) build/tex/reference.tex build/chapters.tex build/cover.tex build/cases.tex
 	$Qnode --max-semi-space-size=64 book/web/build.mjs --draft --quiet
 	$(call made,build/web/index.html)
 ## epub: both volumes as one EPUB
