@@ -241,6 +241,7 @@ export class Statements extends Blocks {
     return this.tabular(n);
   }
   env_longtable(n) {
+    this.step('table'); // LaTeX counts it, caption or not
     return this.tabular(n);
   }
   tabular(n) {
