@@ -130,18 +130,26 @@ export class Blocks extends Inline {
   /// A section has ended: its checks can be unfolded here.
   closeSections(level) {
     while (this.openSections?.length && this.openSections.at(-1).level >= level) {
-      for (const label of this.openSections.pop().labels) this.emit(this.checksOf(label));
+      for (const label of this.openSections.pop().labels)
+        this.emit(this.checksOf(label) + this.proofsOf(label));
     }
   }
   checksOf(label) {
+    const title = `Checks and programs of §\u202f${this.printed(label)}`;
+    return this.companionOf(label, `checks-${anchor(label)}`, title);
+  }
+  /// Those of the whole chapter, at its end.
+  proofsOf(label) {
+    const title = `Proofs of chapter ${this.printed(label)}, in Coq`;
+    return this.companionOf(`proofs of ${label}`, `proofs-${anchor(label)}`, title);
+  }
+  companionOf(key, id, title) {
     const page = this.page.file.replace('.html', '-checks.html');
     const one = ({ chunks }, k) => {
-      const id = `checks-${anchor(label)}${k ? `-${k + 1}` : ''}`;
       const what = `${chunks} ${chunks === 1 ? 'piece' : 'pieces'} of code`;
-      const title = `Checks and programs of §\u202f${this.printed(label)}`;
-      return chunks ? this.unfolding(page, id, title, what) : '';
+      return chunks ? this.unfolding(page, k ? `${id}-${k + 1}` : id, title, what) : '';
     };
-    return (this.checkCounts.get(label) ?? []).map(one).join('');
+    return (this.checkCounts.get(key) ?? []).map(one).join('');
   }
   /// What stands on another page and can be opened here.
   unfolding(page, id, title, note = '') {
@@ -309,7 +317,7 @@ export class Blocks extends Inline {
 
   /// In the companion: the proofs of a chapter.
   block_proofsection() {
-    const id = this.unique('proofs');
+    const id = this.unique(`proofs-${anchor(this.page.chapter)}`);
     this.page.deepest = 2;
     this.contents.push({ level: 2, number: '', title: 'Proofs', id, page: this.page.file });
     this.emit(`</section>\n<section class="of" id="${id}"><h2>Proofs</h2>\n`);

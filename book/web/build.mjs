@@ -154,6 +154,7 @@ function countChecks(book, chapter) {
   open(chapter.label);
   for (const n of book.source(`build/tex/${chapter.name}-checks.tex`).tree) {
     if (n.t === 'cmd' && n.name === 'checksof') open(n.args[0]);
+    if (n.t === 'cmd' && n.name === 'proofsection') open(`proofs of ${chapter.label}`);
     if (n.t === 'chunk') count.chunks++;
   }
 }

@@ -76,6 +76,7 @@ export class Lists extends Statements {
     const about = {
       title: `Checks of chapter ${t.number}: ${this.words(t.title)}`,
       kind: 'checks',
+      chapter: label,
       of: t,
     };
     this.aside(`${name}-checks.html`, about, () => {
@@ -114,7 +115,7 @@ export class Lists extends Statements {
           .map((e) => this.inline(this.parse(e, this.where)))
           .join('; '),
       ]);
-    this.emit(this.list(['Statement', 'Theorem', 'Rests on', 'Except'], rows, 'ledger'));
+    this.emit(this.list(['Statement', 'Theorem', 'Rests on', 'Except'], rows, 'proofs'));
   }
   tried(key) {
     return `${key}${this.raw(`${key}/n`) === undefined ? '/refuted/n' : '/n'}`;
