@@ -265,7 +265,7 @@ export class Blocks extends Inline {
     const tag = `<span class="tag">${chunk.tag}</span>`;
     const nav = `<span class="nav">${part(chunk.prev, '◂', 'previous')}${part(chunk.next, '▸', 'next')}</span>`;
     return (
-      `<figure class="chunk" id="${id}"><figcaption><a class="name" href="#${id}">⟨${name}⟩${more}≡</a> ${tag}${nav}</figcaption>` +
+      `<figure class="chunk" id="${id}"><figcaption><a class="name" href="#${id}">⟨${name}⟩\u2060${more}≡</a> ${tag}${nav}</figcaption>` +
       `<pre tabindex="0" role="group" aria-label="code: ${words}"><code>${this.code(chunk, n)}</code></pre>${this.notes(chunk)}</figure>\n`
     );
   }

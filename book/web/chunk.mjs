@@ -102,7 +102,7 @@ export function chunkHtml(chunk, links) {
     if (name === 'coqproves') return links.statement(argument());
     if (name === 'coqbig') {
       const big = sign(argument(), chunk.where);
-      return `${big}<sub>${chunkHtml({ where: chunk.where, body: argument() }, links)}</sub>`;
+      return `${big}<sub>${chunkHtml({ where: chunk.where, body: argument() }, links)}</sub>\u2009`;
     }
     if (name === 'LA') {
       const end = s.indexOf('\\RA{}', i),

@@ -93,7 +93,7 @@ export class Lists extends Statements {
   // ----------------------------------------------------------------- ledger --
   block_listofledger() {
     const rows = this.ledger.map((l) => [
-      this.to(l.page, l.id, `${capital(l.kind)} ${l.number}`),
+      this.to(l.page, l.id, `${capital(l.kind)}\u00a0${l.number}`),
       this.caseLink(l.key),
       this.measured(l.key)
         .replace(/^error /, '')
@@ -108,7 +108,7 @@ export class Lists extends Statements {
     const rows = this.statements
       .filter((s) => s.proofs?.length)
       .map((s) => [
-        this.to(s.page, s.id, `${capital(s.kind)} ${s.number}`),
+        this.to(s.page, s.id, `${capital(s.kind)}\u00a0${s.number}`),
         s.proofs.map((p) => this.proofLink(p.theorem)).join('<br>'),
         [...new Set(s.proofs.map((p) => p.group))].join('; '),
         [...new Set(s.proofs.map((p) => p.except).filter(Boolean))]

@@ -33,7 +33,7 @@ function grouped(book) {
 const appendices = (book) =>
   book.contents.filter((t) => t.level === 1 && t.number !== null && isLetter(t.number));
 const sections = (book, page) =>
-  book.contents.filter((t) => t.level === 2 && t.page === page && t.number);
+  book.contents.filter((t) => t.level === 2 && t.page === page && t.number !== null);
 const entry = (t, here, more) =>
   `<li><a href="${t.page}"${t.page === here ? ' aria-current="page"' : ''}>` +
   `<span class="num">${t.number}</span> <span>${t.title}</span></a>${more}</li>`;
@@ -113,6 +113,10 @@ ${page.html}</article>
 `;
 }
 
+const proved = (book) =>
+  +book.raw('proved/statements') > 0
+    ? `<p class="passed">✓ ${book.soft('proved/statements')} statements proved, read by Coq</p>\n`
+    : '';
 export function cover(book) {
   const chapter = (t) =>
     entry(
@@ -139,7 +143,7 @@ export function cover(book) {
     html: `<div class="title"><h1>${TITLE}</h1>
 <p class="sub">A literate program in C++ in which nothing is merely claimed</p>
 <p class="passed">✓ ${book.soft('book/cases')} checks passed, ${book.soft('book/instances')} measurements</p>
-<p><a href="${preface?.file}">Preface</a> · <a href="downloads.html">PDF, EPUB, data</a></p>
+${proved(book)}<p><a href="${preface?.file}">Preface</a> · <a href="downloads.html">PDF, EPUB, data</a></p>
 <img class="light arcs" src="fig/cover.svg" alt=""><img class="dark arcs" src="fig/cover-dark.svg" alt=""></div>
 <nav class="toc" aria-label="All chapters">${parts.join('\n')}
 <h2 class="part">Appendices</h2><ol>${appendices(book)
