@@ -35,7 +35,7 @@ const say = (what) => {
     console.log(`${String(Math.round(performance.now() - start)).padStart(6)} ms  ${what}`);
 };
 
-function main() {
+async function main() {
   const book = openBook();
   readChunks(book);
   say(`${book.chunks.size} chunks`);
@@ -53,7 +53,7 @@ function main() {
     path.join(KEPT, 'cover-dark.svg'),
   ]);
   if (option('epub')) {
-    writeEpub({
+    await writeEpub({
       out: option('epub'),
       book,
       pages: inOrder(book),
@@ -333,9 +333,7 @@ function sweep(dir, wanted) {
   }
 }
 
-try {
-  main();
-} catch (e) {
+main().catch((e) => {
   console.error(process.env.TRACE ? e : e.message);
   process.exit(1);
-}
+});
