@@ -129,6 +129,13 @@ fs.writeFileSync('build/copied.cpp', copied);
 await page.locator('.unfolded button', { hasText: 'Close' }).first().click();
 check((await page.locator('.unfolded').count()) === 0, 'and it closes again');
 
+const proved = page.locator('.stamp[aria-label^="proof of"] a.case').first();
+await proved.click();
+await page.waitForSelector('.unfolded pre');
+const proof = await page.locator('.unfolded pre').first().textContent();
+check(/^Proof/m.test(proof), `a stamp of a proof opens the proof, ${proof.length} characters`);
+await page.locator('.unfolded button', { hasText: 'Close' }).first().click();
+
 const details = page.locator('details.unfold').first();
 await details.locator('summary').focus();
 await page.keyboard.press('Enter');
