@@ -75,6 +75,7 @@ const neighbour = (page, rel, word) =>
       }${esc(text(page.title))}</span></a>`
     : '<span></span>';
 
+const icon = (drawn) => `<svg viewBox="0 0 16 16" aria-hidden="true">${drawn}</svg>`;
 export function frame(book, page, before, after) {
   const title = page.title === TITLE ? TITLE : `${esc(text(page.title))} – ${TITLE}`;
   return `<!doctype html>
@@ -92,10 +93,10 @@ export function frame(book, page, before, after) {
 <body class="${page.kind ?? ''}">
 <a class="skip" href="#main">Skip to the text</a>
 <header class="bar">
-<button id="menu" type="button" aria-expanded="false" aria-controls="side"><span aria-hidden="true">☰</span><span class="vh">Contents</span></button>
+<button id="menu" type="button" aria-expanded="false" aria-controls="side">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}<span class="vh">Contents</span></button>
 <a class="brand" href="index.html">${TITLE}</a>
-<button id="find" type="button" aria-haspopup="dialog"><span aria-hidden="true">⌕</span> <span class="wide">Search</span> <kbd aria-hidden="true">/</kbd></button>
-<button id="theme" type="button"><span aria-hidden="true">◐</span><span class="vh">Light or dark</span></button>
+<button id="find" type="button" aria-haspopup="dialog">${icon('<circle cx="6.5" cy="6.5" r="4.5"/><path d="M10 10l4.5 4.5"/>')} <span class="wide">Search</span> <kbd aria-hidden="true">/</kbd></button>
+<button id="theme" type="button">${icon('<circle cx="8" cy="8" r="6"/><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12z"/>')}<span class="vh">Light or dark</span></button>
 </header>
 <nav id="side" aria-label="Contents">
 ${sidebar(book, page)}
