@@ -12,7 +12,7 @@ build/prove/hashes: $(PROOF_V) $(TANGLED) $(wildcard book/prove/*)
 	@mkdir -p $(@D)
 	$Qbook/prove/hashes $(PROOF_V) > $@
 # The stamps; a draft and a preview print those that are refused, so that one sees it.
-SOFT    := $(or $(DRAFT),$(filter preview,$(MAKECMDGOALS)))
+SOFT    := $(or $(DRAFT),$(filter preview web-draft,$(MAKECMDGOALS)))
 PROVED := build/proved$(if $(SOFT),-draft).tex
 # (Numbers that proofs and program share are the same, says the compiler.)
 build/prove/constants: $(PROOF_V) $(TANGLED) $(SRC_H) $(wildcard book/prove/*.awk)
