@@ -511,13 +511,18 @@ BOOST_AUTO_TEST_CASE(choices_and_sticks_refuse) {
                         says("select_tiles: tile 0"));
   BOOST_CHECK_EXCEPTION(select_tiles(s, everything(1, 6), 1, -1), bad,
                         says("best -1"));
-  BOOST_CHECK_EXCEPTION(select_tiles(s, everything(2, 6), 1, 1), bad,
-                        says("scores are 1x6 but the mask is 2x6"));
-  const Matrix<double> t = Matrix<double>::Zero(1, 5);
-  BOOST_CHECK_EXCEPTION(gated(s, t), bad, says("gated: O is 1x6"));
-  BOOST_CHECK_EXCEPTION(gated_vjp(s, s, t), bad, says("dY is 1x5"));
-  BOOST_CHECK_EXCEPTION(stick_vjp(s, t, s), bad, says("A is 1x5"));
-  BOOST_CHECK_EXCEPTION(stick_vjp(s, s, t), bad, says("dA is 1x5"));
+
+  // refuse other rows and other columns
+  for (const auto& [n, d] : {std::pair{1, 5}, {2, 6}}) {
+    const Matrix<double> t = Matrix<double>::Zero(n, d);
+    const std::string is = " is " + shape(t);
+    BOOST_CHECK_EXCEPTION(select_tiles(s, everything(n, d), 1, 1), bad,
+                          says("scores are 1x6 but the mask" + is));
+    BOOST_CHECK_EXCEPTION(gated(s, t), bad, says("gated: O is 1x6 but Z" + is));
+    BOOST_CHECK_EXCEPTION(gated_vjp(s, s, t), bad, says("1x6 but dY" + is));
+    BOOST_CHECK_EXCEPTION(stick_vjp(s, t, t), bad, says(", A" + is));
+    BOOST_CHECK_EXCEPTION(stick_vjp(s, s, t), bad, says(" dA" + is));
+  }
   for (const double f : {0.5, double(NAN), -HUGE_VAL})
     BOOST_CHECK_EXCEPTION(forgetting_row<double>(Vector<double>{{-1, f}}),
                           std::domain_error, says("log of gate 1 is"));
