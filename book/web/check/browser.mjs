@@ -1,4 +1,4 @@
-// browser.mjs: what only a browser can tell.  node browser.mjs build/web [--quick]
+// browser.mjs: what only a browser can tell.  node browser.mjs build/web [--quick|--only=RE]
 // Each page in both themes: no message, no request elsewhere, WCAG 2.2 AA and best practice
 // by axe, 320 px without sideways scrolling; then what the pages do for a reader.
 import fs from 'node:fs';
@@ -47,7 +47,10 @@ const width = (w) => page.setViewportSize({ width: w, height: 900 });
 // Every page.
 const faults = [],
   sideways = [];
-const pages = quick ? QUICK : fs.readdirSync(SITE).filter((f) => f.endsWith('.html'));
+const only = new RegExp(process.argv.find((a) => a.startsWith('--only='))?.slice(7) ?? '');
+const pages = quick
+  ? QUICK
+  : fs.readdirSync(SITE).filter((f) => f.endsWith('.html') && only.test(f));
 async function accessible(name, scheme) {
   await page.emulateMedia({ colorScheme: scheme });
   await width(1400);
@@ -82,10 +85,13 @@ async function narrow(name) {
   );
   if (wide) sideways.push(`${name}: ${wide}`);
 }
+let told = 0;
 for (const name of pages)
   for (const scheme of ['light', 'dark']) {
     await accessible(name, scheme);
     if (scheme === 'light') await narrow(name);
+    for (const f of faults.slice(told)) console.log(`       ${f}`); // (it takes minutes)
+    told = faults.length;
   }
 check(
   !faults.length,
