@@ -8,11 +8,13 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
 (* state the inequality where it is infinite *)
-Definition divergence (R : realType) (K : finType) (q p : K -> R) : \bar R :=
+Definition divergence (R : realType) (K : finType)
+    (q p : K -> R) : \bar R :=
   if [forall j, (p j == 0) ==> (q j == 0)] then (KL q p)%:E else +oo%E.
 
 (* proves lem:kl *)
-Theorem gibbs_with_infinity (R : realType) (K : finType) (q p : K -> R) :
+Theorem gibbs_with_infinity (R : realType) (K : finType)
+    (q p : K -> R) :
   distribution q -> distribution p -> (0%:E <= divergence q p)%E /\
   (divergence q p = 0%:E <-> forall j, q j = p j).
 
