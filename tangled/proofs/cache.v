@@ -52,7 +52,7 @@ End Cache.
 (* state that order matters *)
 (* proves prop:causal *)
 Theorem order_matters (F : fieldType) (exp : F -> F) : exp 0 != 0 ->
-  let id t x := x in
+  let id (t : nat) (x : 'rV[F]_1) := x in
   let O X i := layers.Y exp 0 id id id (fun _ _ _ _ => 0)
     (fun i j => j <= i)%N (fun y : 'rV[F]_1 => y) X i 0 2 in
   exists X X' : nat -> 'rV[F]_1,

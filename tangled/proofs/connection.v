@@ -271,7 +271,7 @@ have acc : map_mx along g *m (map_mx dot V
       = map_mx dot (map_mx along g) *m V + map_mx along g *m map_mx dot V.
     apply/colP => i; rewrite [LHS]mxE [in LHS]mxE raddf_sum [RHS]mxE.
     rewrite ![in RHS]mxE -big_split; apply: eq_bigr => h _ /=.
-    by rewrite dot_product ![in RHS]mxE.
+    by rewrite dot_product !mxE.
   have -> : map_mx dot (map_mx along g)
       = \sum_c V c 0 *: map_mx along (cubic c).
     apply/matrixP => a b; rewrite mxE [map_mx along g a b]mxE chain_rule.

@@ -114,7 +114,7 @@ have E (u : 'rV[R]_d) : norm ((Num.sqrt d%:R)^-1 *: 1%:M) u ^+ 2 =
   have p := inner_ge0 (@metric1 R d) u.
   by rewrite /norm i !sqr_sqrtr// mulr_ge0.
 rewrite E /h sqr_sqrtr ?sqrtr_ge0// invfM; congr (expR (- _)).
-by rewrite mulrAC [LHS]mulrC mulrA [LHS]mulrC -!mulrA mulrCA.
+by rewrite [_^-1 * norm _ _ ^+ 2]mulrC -mulrA [_^-1 * 2%:R^-1]mulrC.
 Qed.
 
 (* equal weights, equal fugacities *)

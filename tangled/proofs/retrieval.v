@@ -182,7 +182,8 @@ have r0 : 0 <= rho by apply: sumr_ge0 => j _; exact/ltW/w_gt0.
 rewrite normZ// ger0_norm//; have [z0|zn] := eqVneq zr 0.
   by rewrite rhoE z0 !mul0r.
 rewrite ler_wpmul2l// sym; apply: near_average => // i Gi; rewrite sym.
-by apply: near_average => [|j _]; rewrite ?near// lt0r zn.
+have zr_gt0 : 0 < zr by rewrite lt0r zn zr0.
+by apply: near_average => [|j _]; [exact: zr_gt0 | exact: near].
 Qed.
 End Groups.
 
