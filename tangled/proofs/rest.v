@@ -48,8 +48,9 @@ Proof.
 move=> T0; have row i : \sum_j A_bar i j * lower (A i) (dx i) j
     + l_bar i * (\sum_j A i j * dx i j) = \sum_j T * S_bar i j * dx i j.
   rewrite -lowerC mulr_sumr -big_split; apply: eq_bigr => j _ /=.
-  rewrite /S_bar mulrA mulfV// mul1r.
-  by move: (lower _ _ _) (A i j) (dx i j) => x y z; ring.
+  rewrite (_ : T * S_bar i j = lower (A i) (A_bar i) j + A i j * l_bar i).
+    by move: (lower _ _ _) (A i j) (dx i j) => x y z; ring.
+  by rewrite /S_bar mulrA mulfV// mul1r.
 rewrite -big_split (eq_bigr _ (fun i _ => row i)) /T_bar -mulrA mulr_suml.
 rewrite mulr_sumr -big_split; apply: eq_bigr => i _ /=.
 rewrite mulr_suml mulr_sumr -big_split; apply: eq_bigr => j _ /=.

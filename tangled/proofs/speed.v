@@ -97,7 +97,7 @@ Corollary no_gradient (R : ringType) (T : lmodType R) w
     (layers : nat -> (nat -> T) -> nat -> T) l i (X V : nat -> T)
     (t : R) :
   (0 < w)%N -> (forall t, window w (layers t)) ->
-  (forall j, i <= j + l * w.-1 -> j <= i -> V j = 0)%N ->
+  (forall j, (i <= j + l * w.-1)%N -> (j <= i)%N -> V j = 0) ->
   stack layers l (fun j => X j + t *: V j) i = stack layers l X i.
 
 (* prove that there are no gradients from afar *)
