@@ -125,17 +125,17 @@ Proof.
 move=> s0 x /=; set l := least x; have lE := divz_eq l stride.
 have r0 : 0 <= (l %% stride)%Z by rewrite modz_ge0// gt_eqF.
 have rs : (l %% stride)%Z < stride by rewrite ltz_pmod.
-case: ifP => [beyond i j /range/andP[lo hi]|/negbT].
+case: ifP => [beyond i j /range/andP[o1 o2]|/negbT].
   apply/negP => /dvdzP[m E]; move: beyond; rewrite /next.
-  case: eqP => [_|rn]; first by rewrite -/l in lo; lia.
+  case: eqP => [_|rn]; first by rewrite -/l in o1; lia.
   have dm : (l %/ stride)%Z < m.
-    by rewrite -(ltr_pmul2r s0); rewrite -/l in lo; lia.
+    by rewrite -(ltr_pmul2r s0); rewrite -/l in o1; lia.
   have : ((l %/ stride)%Z + 1) * stride <= m * stride.
     by rewrite ler_pmul2r//; lia.
   by rewrite mulrDl mul1r; lia.
 rewrite -leNgt => le; case: ifP => // /orP[/eqP-> i j _|/eqP lm i j /range].
   exact: dvd1z.
-rewrite -/l -lm -/l => /andP[lo hi]; have -> : k j - q i = l by lia.
+rewrite -/l -lm -/l => /andP[o1 o2]; have -> : k j - q i = l by lia.
 apply/dvdz_mod0P; move: le; rewrite -lm -/l /next; case: eqP => // _; lia.
 Qed.
 
@@ -172,7 +172,7 @@ have in_ x i j : inside x i j ->
     (kr (j0 x) (j1 x)).1 <= k j <= (kr (j0 x) (j1 x)).2.
   by move=> /and4P[a b c e]; split; [apply: q_range | apply: k_range];
     rewrite ?a ?b ?c ?e.
-have front r t p : r.1 <= p <= r.2 -> match among r t with
+have front r t p : r.1 <= p <= r.2 -> match among r t return Prop with
     none => ~~ in_front t p | all => in_front t p | some => True end.
   rewrite /among /in_front; case: ifP => [h|_]; first by lia.
   by case: ifP => // h; lia.
