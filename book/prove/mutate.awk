@@ -1,7 +1,7 @@
 # mutate.awk -v every=N -v from=M -v list=FILE (after coq.awk) NAME.v: what coqtop has to
 # read to try mutants of the statements that prove something in the book: each stands
 # before the original, with its proof.  A mutant is made at every N-th place that can be
-# altered, counted from the M-th.  LIST gets a line for each: number, file/theorem,
+# altered, counted from the M-th, and of every hypothesis.  LIST gets a line for each: number, file/theorem,
 # place, kind, what stood there, the altered statement.
 BEGIN { print "Set Default Timeout 60."; kinds = "(Theorem|Lemma|Corollary|Proposition|Fact|Remark)" }
 function coq(s, comment,   at) {
@@ -50,7 +50,7 @@ function operator(t, at, len, x, premise,   y) {
     x == "-" ? "+" : x == "*" ? "+" : x == "/" ? "*" : x == "%/" ? "%%" : x == "%%" ? "%/" : \
     x == "==" ? "!=" : x == "!=" ? "==" : x == "=" ? (premise ? "" : "!=") : ""
   if (y != "") mutant(t, at + 1, length(x), y, "operator")
-  if (x == "=" && !premise) mutant(t, at + 3, 0, "- ", "sign") }
+  if (x == "=" && !premise && substr(t, at + 3, 1) != "0") mutant(t, at + 3, 0, "- ", "sign") }
 function unary(t, at, len, x, premise) {
   if (x == "- ") { if (substr(t, at - 1, 1) ~ /[( ]/ && substr(t, at - 2, 1) ~ /[(=+*,]/)
       mutant(t, at, len, "", "sign") }
@@ -68,7 +68,7 @@ function arguments(t, at, len, x, premise,   w, e) {
   at += len - length(x e)
   mutant(t, at, length(x), w[1] " " w[3] " " w[2], "arguments") }
 function mutant(t, at, len, new, kind,   k, s) {
-  if (((++places[kind]) + length(kind) + from) % every) return
+  if (kind != "hypothesis" && ((++places[kind]) + length(kind) + from) % every) return
   s = substr(t, 1, at - 1) new substr(t, at + len)
   k = ++count
   print head " mutant_" k s "\nShow Conjectures.\n" script "Abort All.\nLocate mutant_" k "."

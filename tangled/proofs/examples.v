@@ -18,12 +18,11 @@ Proof. by rewrite invr_ge0 ler0n. Qed.
 Lemma half_gt0 (R : numFieldType) j : 0 < half R j.
 Proof. by rewrite invr_gt0 ltr0n. Qed.
 Lemma half_sum (R : numFieldType) : \sum_j half R j = 1.
-Proof. by rewrite big_bool /half -mulr2n -mulr_natr mulVf ?pnatr_eq0. Qed.
+Proof. by rewrite big_bool /= /half; field. Qed.
 Lemma two (R : numFieldType) : 2%:R != 0 :> R.
 Proof. by rewrite pnatr_eq0. Qed.
 Definition halves (R : numFieldType) m : 'M[R]_(m, 2) := const_mx 2%:R^-1.
 Lemma halves_sum (R : numFieldType) m i : \sum_j halves R m i j = 1.
 Proof.
-by rewrite !big_ord_recl big_ord0 !mxE addr0 -mulr2n -mulr_natr mulVf
-  ?pnatr_eq0.
+by rewrite !big_ord_recl big_ord0 !mxE; field.
 Qed.

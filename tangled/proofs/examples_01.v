@@ -46,8 +46,8 @@ Example signature_unique :=
   @inertia.signature_unique R d _ _ _ _ _ signature1 signature1.
 Lemma symmetric1 : inertia.symmetric_part (1%:M : 'M[R]_d) 1%:M = 1%:M.
 Proof.
-rewrite /inertia.symmetric_part trmx1 mul1mx trmx1 -scalerMnr -scalerMnl.
-by rewrite -mulr_natr mulVf ?scale1r// two.
+rewrite /inertia.symmetric_part trmx1 mul1mx trmx1 -[1%:M + _]mulr2n.
+by rewrite -scaler_nat scalerA mulVf ?scale1r// two.
 Qed.
 Lemma signature_head :
   inertia.signature (inertia.symmetric_part (1%:M : 'M[R]_d) 1%:M) d 0.
@@ -79,9 +79,9 @@ Proof. by rewrite lexx. Qed.
 Example between_least_and_largest := @jacsize.between_least_and_largest
   R _ _ (half_ge0 R) (half_sum R) c (fun=> v) w _ _ between.
 Let N (u : 'rV[R]_1) := `|u 0 0|.
-Lemma triangle u v : N (u + v) <= N u + N v.
+Lemma triangle a b : N (a + b) <= N a + N b.
 Proof. by rewrite /N mxE ler_norm_add. Qed.
-Lemma scaled x u : N (x *: u) = `|x| * N u.
+Lemma scaled x a : N (x *: a) = `|x| * N a.
 Proof. by rewrite /N mxE normrM. Qed.
 Example no_longer_than_the_longest (u : 'rV[R]_1) :=
   @jacsize.no_longer_than_the_longest R _ _ (half_ge0 R) (half_sum R) 1
@@ -93,15 +93,20 @@ Example jacobian_vanishes :=
 Example jacobian_at_most_half :=
   @jacsize.jacobian_at_most_half R _ _ (half_ge0 R) (half_sum R).
 Lemma positive_diagonal (a : 'I_c) : 0 < (const_mx 1 : 'rV[R]_c) 0 a.
-Proof. by rewrite mxE. Qed.
+Proof. by rewrite mxE ltr01. Qed.
 Example woodbury r (U : 'M[R]_(r, c)) :=
   @woodbury.woodbury R r c (const_mx 1) U positive_diagonal.
 End Weights.
 
 (* examples of balance, in Coq *)
+Lemma metric1 (R : realType) d : forms.metric (1%:M : 'M[R]_d).
+Proof.
+split=> [|v v0]; first exact: trmx1.
+have := (metric.metric1 R d).2 v^T; rewrite trmxK; apply.
+by rewrite -trmx0 (inj_eq trmx_inj).
+Qed.
 Example log_det_in_another_basis (R : realType) d :=
-  @logdet.log_det_in_another_basis R d _ _ (metric.metric1 R d)
-    (unitmx1 _ _).
+  @logdet.log_det_in_another_basis R d _ _ (metric1 R d) (unitmx1 _ _).
 Section Balance.
 Variables (R : realType) (d : nat) (x : bool -> 'cV[R]_d).
 Lemma balanced0 : roundtrip.balanced (0 : 'M[R]_d) x (fun=> 1).

@@ -26,7 +26,7 @@ Example legendre_duality := @gibbs.legendre_duality R _ s 1 ltr01
 Example gauge_of_scale := @divergence.gauge_of_scale R _ s 1 _ two_gt0.
 Example finite_pushes := @divergence.finite_pushes R _ true s h 1 ltr01.
 Example entropy_bounds := @entropy.entropy_bounds R _ _ distribution2.
-Lemma more_than_one : (1 < #|bool|)%N. Proof. by rewrite card_bool. Qed.
+Lemma more_than_one : (1 < #|{: bool}|)%N. Proof. by rewrite card_bool. Qed.
 Example entropy_gt0 := @entropy.entropy_gt0 R _ s 1 ltr01 more_than_one.
 Example mutual_information := @entropy.mutual_information R _ _
   (fun _ : bool => half R) true (fun=> distribution2).
@@ -40,7 +40,6 @@ Lemma within j : 1 - 1 <= up j <= 1.
 Proof. by rewrite subrr ler0n lern1 leq_b1. Qed.
 Example cold_limit := @entropy.cold_limit R _ up 1 1 1 ltr01 best gap.
 Example hot_limit := @entropy.hot_limit R _ up 1 1 1 ltr01 within.
-Example softmax_jacobian := @jacobian.softmax_jacobian R _ 1 true ltr01.
 Example gradient_of_psi := @jacobian.gradient_of_psi R _ 1 true ltr01.
 Example response := @response.response R _ true s 1 f h ltr01.
 Example energy_response := @response.energy_response R _ true s 1 ltr01.
@@ -59,7 +58,7 @@ Lemma positive n (s : 'I_n.+2 -> R) j : 0 < P s j.
 Proof. by rewrite invr_gt0 ltr0n. Qed.
 Lemma normed n (s : 'I_n.+2 -> R) : \sum_j P s j = 1.
 Proof.
-by rewrite sumr_const card_ord -mulr_natr mulVf ?pnatr_eq0.
+by rewrite sumr_const card_ord -[_^-1 *+ _]mulr_natl divff ?pnatr_eq0.
 Qed.
 Lemma irrelevant n (s : 'I_n.+2 -> R) j k : P s j / P s k = 1.
 Proof. by rewrite divff// invr_neq0 ?pnatr_eq0. Qed.

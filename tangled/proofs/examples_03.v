@@ -16,8 +16,11 @@ Lemma product_rule a x y : d a (x * y) = d a x * y + x * d a y.
 Proof. exact: derivM. Qed.
 Lemma commute a b x : d a (d b x) = d b (d a x). Proof. by []. Qed.
 Lemma two_unit : (2%:R : R) \is a GRing.unit.
-Proof. by rewrite -polyC_natr poly_unitE size_polyC coefC. Qed.
-Example levi_civita := @connection.levi_civita R 1 d product_rule two_unit
+Proof.
+rewrite -(rmorph_nat (polyC_rmorphism rat_Ring)) poly_unitE size_polyC.
+by rewrite coefC unitfE.
+Qed.
+Example levi_civita := @connection.levi_civita R 1 d two_unit
   1%:M (trmx1 _ _) (unitmx1 _ _).
 Lemma certain : \sum_(j : unit) (1 : R) = 1.
 Proof. by rewrite sumr_const card_unit. Qed.
@@ -29,14 +32,14 @@ Let psi : R := 2%:R^-1 *: 'X ^+ 2.
 Lemma second : connection.g d psi = 1%:M.
 Proof.
 apply/matrixP => a b; rewrite !mxE !ord1 /= /psi derivZ derivXn /=.
-by rewrite derivZ derivMn derivX -scalerMnr -scaler_nat scalerA mulVf// scale1r.
+by rewrite expr1 derivZ derivMn derivX -scaler_nat scalerA mulVf// scale1r.
 Qed.
 Lemma second_unit : connection.g d psi \in unitmx.
 Proof. by rewrite second unitmx1. Qed.
 Lemma constant c : d c (3%:R : R) = 0.
 Proof. by rewrite /= derivMn derivC mul0rn. Qed.
 Example connection_is_half_a_cumulant :=
-  @connection.connection_is_half_a_cumulant R 1 d commute two_unit psi.
+  @connection.connection_is_half_a_cumulant R 1 d commute psi.
 Example alpha_connections_are_dual :=
   @connection.alpha_connections_are_dual R 1 d commute two_unit psi
     second_unit 3%:R.
@@ -58,7 +61,7 @@ Section Projection.
 Variables (n : nat) (k : bool -> 'rV[R]_n) (x y : 'cV[R]_n).
 Let a j := gibbs.A (fun j => (k j *m x) 0 0) 1 j.
 Lemma positive_a : divergence.positive a.
-Proof. by apply: cosines.A_positive true _ _ ltr01. Qed.
+Proof. by apply: divergence.A_positive true _ _ ltr01. Qed.
 Example projection_on_queries := @cosines.projection_on_queries R _ true n
   k a x y positive_a erefl.
 End Projection.
@@ -85,7 +88,7 @@ Lemma A_gt0 j : 0 < A j. Proof. by rewrite invr_gt0 ltr0n. Qed.
 Lemma A_ge0 j : 0 <= A j. Proof. exact/ltW/A_gt0. Qed.
 Lemma A1 : \sum_j A j = 1.
 Proof.
-by rewrite !big_ord_recl big_ord0 addr0 -mulr2n -mulr_natr mulVf ?two.
+by rewrite !big_ord_recl big_ord0 /A; field.
 Qed.
 Example definite_if_keys_span := @query.definite_if_keys_span R 2 d A k
   A_ge0 A1 1 ltr01.
@@ -96,15 +99,15 @@ exists 0 => alpha beta; rewrite /query.squares big1 => [|j _].
 by rewrite big1 => [|a _]; rewrite ?mxE ?mulr0// subr0 addr0 expr0n mulr0.
 Qed.
 Example natural_query_is_a_slope := @query.natural_query_is_a_slope R 2 d
-  A k A_ge0 A1 1 _ ltr01 _ optimal0.
+  A k A1 1 _ ltr01 _ optimal0.
 Example optimal_slopes_move_alike i j := @query.optimal_slopes_move_alike
-  R 2 d A k A_ge0 A1 _ _ _ optimal0 optimal0 i j (A_gt0 i) (A_gt0 j).
+  R 2 d A k A_ge0 A1 1 _ ltr01 _ _ optimal0 optimal0 i j (A_gt0 i) (A_gt0 j).
 Let pair : 'M[R]_(2, 1) := \matrix_(j, a) (-1) ^+ j.
 Lemma pair_unit : query.covariance A pair \in unitmx.
 Proof.
 have -> : query.covariance A pair = 1%:M; last exact: unitmx1.
 apply/matrixP => a b; rewrite !ord1 !mxE /query.mean /query.centred.
-rewrite /query.mean !big_ord_recl !big_ord0 !mxE /A /= expr0 expr1; field.
+by rewrite /query.mean !big_ord_recl !big_ord0 !mxE /A /= expr0 expr1; field.
 Qed.
 Example gauss_equation := @query.gauss_equation R 2 1 A pair A1 (two R)
   pair_unit.
@@ -116,7 +119,7 @@ Variable R : realFieldType.
 Let A : 'cV[R]_2 := const_mx 2%:R^-1.
 Lemma weights1 : \sum_j A j 0 = 1.
 Proof.
-by rewrite !big_ord_recl big_ord0 !mxE addr0 -mulr2n -mulr_natr mulVf ?two.
+by rewrite !big_ord_recl big_ord0 !mxE; field.
 Qed.
 Lemma weights_gt0 j : 0 < A j 0.
 Proof. by rewrite mxE invr_gt0 ltr0n. Qed.

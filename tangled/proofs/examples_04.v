@@ -32,10 +32,12 @@ Section Stored.
 Variables (R : realFieldType) (n c : nat).
 Example T_bar_by_differences T S A_bar l_bar :=
   @rest.T_bar_by_differences R n 2 T (halves R n) S A_bar l_bar
-    (halves_sum R).
+    (halves_sum R _).
 Lemma small (j : bool) : `|(0 : R)| <= 1. Proof. by rewrite normr0 ler01. Qed.
 Example gauge_fixed_form A_bar := @storedweights.gauge_fixed_form R _
   _ A_bar (fun=> 0) true 1 (half_ge0 R) (half_sum R) (half_gt0 R true) small.
+Example textbook_form A_bar delta := @storedweights.textbook_form R _
+  _ A_bar delta true (half_sum R).
 Lemma largest j : 2%:R * half R j * (1 - half R j) <= 1.
 Proof.
 rewrite /half divff ?two// mul1r ler_subl_addr ler_addl.
@@ -44,7 +46,7 @@ Qed.
 Example saturation x := @storedweights.saturation R _ _ x 1 (half_ge0 R)
   (half_sum R) largest.
 Example values_conserve_the_sum (O_bar : 'M[R]_(n, c)) :=
-  @storedweights.values_conserve_the_sum R n 2 c _ O_bar (halves_sum R).
+  @storedweights.values_conserve_the_sum R n 2 c _ O_bar (halves_sum R _).
 Lemma uniform i j : halves R n i j = 2%:R^-1. Proof. by rewrite mxE. Qed.
 Example uniform_layer_averages (O_bar : 'M[R]_(n, c)) :=
   @storedweights.uniform_layer_averages R n 2 c _ O_bar uniform.

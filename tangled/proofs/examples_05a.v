@@ -13,14 +13,15 @@ Variable R : rcfType.
 Let c : 'rV[R]_1 := const_mx (3%:R / 5%:R).
 Let s : 'rV[R]_1 := const_mx (4%:R / 5%:R).
 Lemma circle a : c 0 a ^+ 2 + s 0 a ^+ 2 = 1.
-Proof. by rewrite !mxE; field; rewrite pnatr_eq0. Qed.
+Proof. by rewrite !mxE; field. Qed.
 Lemma sines a : s 0 a != 0.
 Proof. by rewrite mxE mulf_neq0 ?invr_neq0 ?pnatr_eq0. Qed.
 Lemma cosines a b : c 0 a = c 0 b -> a = b.
 Proof. by rewrite !ord1. Qed.
 Example depends_on_differences := @rotary.depends_on_differences R 1 c s
   circle.
-Example commutant := @rotary.commutant R 1 c s (two R) sines cosines.
+Example commutant := @rotary.commutant R 1 c s circle (two R) sines
+  cosines.
 Example commuting_metrics g := @rotary.commuting_metrics R 1 c s g circle
   sines cosines.
 End Rotary.

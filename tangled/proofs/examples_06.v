@@ -16,7 +16,7 @@ Let past i j := (j <= i)%N.
 Lemma past_causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.
 Example past_decides X t := @cache.past_decides F e T Q K U d z0 q k v s
   past Wo past_causal X X t.+1 _ (leqnn _) (fun _ _ => erefl) 0%N isT.
-Lemma later i : (i < i.+1 <= i.+2)%N. Proof. by rewrite !ltnSn. Qed.
+Lemma later i : (i < i.+1 <= i.+2)%N. Proof. by rewrite ltnSn leqnSn. Qed.
 Example chunks_decode X i := @cache.chunks_decode F e T Q K U d z0 q k v s
   past Wo past_causal X i _ _ (later i).
 Let near i j := (i <= j.+1)%N && (j <= i)%N.
@@ -47,7 +47,8 @@ End Masks.
 (* examples of dropout and sinks, in Coq *)
 Lemma kept_half (R : numFieldType) : 1 - 2%:R^-1 != 0 :> R.
 Proof.
-by rewrite -[X in X - _](mulfV (two R)) mulr_natl mulr2n addrK invr_neq0 ?two.
+have -> : 1 - 2%:R^-1 = 2%:R^-1 :> R by field.
+by rewrite invr_neq0 ?two.
 Qed.
 Example unbiased (R : numFieldType) (K : finType) (A V : K -> R) :=
   @dropout.unbiased R K 2%:R^-1 A V (kept_half R).

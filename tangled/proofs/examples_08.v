@@ -37,15 +37,6 @@ by rewrite mxE -expr2 sqr_ge0.
 Qed.
 Example parallel_descends := @hebb.parallel_descends R 2 1%:M
   (trmx1 _ _) x x_signs squares.
-Lemma moves a : hebb.field W (hebb.step W x) a != 0.
-Proof.
-rewrite /hebb.field mxE !big_ord_recl big_ord0 !mxE /hebb.turned !x_field.
-rewrite oppr_eq0 oner_eq0 sgrN sgr1 addr0.
-by case: a => -[|[|]] //= i;
-  rewrite ?mulrN1 ?oppr0 ?opprK ?add0r ?addr0 oner_neq0.
-Qed.
-Example parallel_two_steps := @hebb.parallel_two_steps R 2 W W_sym x _
-  x_signs erefl moves.
 Let y : 'cV[R]_1 := const_mx 1.
 Lemma y_signs : hebb.signs y. Proof. by move=> a; rewrite mxE expr1n. Qed.
 Example overlaps (P : finType) (K : P -> 'cV[R]_1) :=
@@ -63,11 +54,17 @@ Lemma involution : P *m P = 1%:M.
 Proof. by rewrite mulmxN mulmx1 opprK. Qed.
 Lemma permutes j : k j *m P = k (negb j).
 Proof. by case: j; rewrite /= mulmxN mulmx1 ?opprK. Qed.
+Lemma score_k j :
+  patterns.score k 1%:M 1%:M j = if j then 1 else - 1.
+Proof.
+rewrite /patterns.score /k mulmx1 mul1mx.
+by case: j; rewrite ?linearN /= trmx1 !mxE eqxx.
+Qed.
 Lemma fixed : patterns.update e k 1%:M k 1%:M = 1%:M.
 Proof.
-rewrite /patterns.update /patterns.weight big_bool /patterns.score /k.
-rewrite !mulmx1 linearN /= trmx1 !mul1mx big_bool /= !mxE eqxx /e subrr mul0r.
-by rewrite mul1mx trmx1 mxE eqxx addr0 divff ?two// scale1r scale0r addr0.
+rewrite /patterns.update /patterns.weight !big_bool /= !score_k /e subrr.
+rewrite !addr0 mul0r scale0r addr0 divff ?scale1r//.
+by rewrite -[1 + 1]/(2%:R) two.
 Qed.
 Lemma moved : (1%:M : 'rV[R]_1) *m P != 1%:M.
 Proof.
@@ -85,7 +82,6 @@ Let one := metric.metric1 R d.
 Example descent k := @hopfield.descent R d P k _ 1 p0 one ltr01 x.
 Example steps_summable k := @hopfield.steps_summable R d P k _ 1 p0 one
   ltr01 x.
-Example in_the_hull k := @retrieval.in_the_hull R d P k 1%:M 1 x p0.
 Lemma apart (i j : P) : j != i ->
   0 <= metric.inner (1%:M : 'M[R]_d) (v - v) x.
 Proof. by rewrite subrr /metric.inner !mul0mx mxE. Qed.
@@ -99,7 +95,7 @@ Proof. by rewrite subrr /metric.inner !mul0mx mxE. Qed.
 Example groups := @retrieval.groups R d P (fun=> v) _ 1 ltr01
   (pred1 p0) x 0 p0 (eqxx p0) G_apart.
 Example energy_below := @retrieval.energy_below R d P (fun=> v) _ 1 one
-  ltr01 x _ p0 (fun=> lexx _).
+  ltr01 x _ p0 (fun=> lexx (metric.norm 1%:M v)).
 Let inf := - (2%:R^-1 * metric.norm (1%:M : 'M[R]_d) v ^+ 2)
   - 1^-1 * ln #|P|%:R.
 Lemma bounded y : inf <= hopfield.energy (fun _ : P => v) 1%:M 1 y.

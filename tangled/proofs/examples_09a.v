@@ -14,7 +14,7 @@ Variables (q : nat -> T -> Q) (k : nat -> T -> K) (v : nat -> T -> 'rV[F]_d).
 Variables (s : nat -> nat -> Q -> K -> F) (Wo : 'rV[F]_d -> U).
 Let past i j := (j <= i)%N.
 Lemma past_causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.
-Lemma later i : (i < i.+1 <= i.+2)%N. Proof. by rewrite !ltnSn. Qed.
+Lemma later i : (i < i.+1 <= i.+2)%N. Proof. by rewrite ltnSn leqnSn. Qed.
 Example decodes_in_any_pieces X i := @decoding.decodes_in_any_pieces F e T Q
   K U d z0 q k v s past Wo past_causal X i _ _ (later i).
 Let near i j := (i <= j.+1)%N && (j <= i)%N.
@@ -35,7 +35,7 @@ Variable R : numFieldType.
 Let c : 'rV[R]_1 := const_mx (3%:R / 5%:R).
 Let s : 'rV[R]_1 := const_mx (4%:R / 5%:R).
 Lemma circle a : c 0 a ^+ 2 + s 0 a ^+ 2 = 1.
-Proof. by rewrite !mxE; field; rewrite pnatr_eq0. Qed.
+Proof. by rewrite !mxE; field. Qed.
 Lemma sines a : s 0 a != 0.
 Proof. by rewrite mxE mulf_neq0 ?invr_neq0 ?pnatr_eq0. Qed.
 Lemma cosines a b : c 0 a = c 0 b -> a = b.
@@ -49,7 +49,7 @@ Proof. by rewrite row_full_unit unitmx1. Qed.
 Example gauge_of_a_turned_head bQ bK := @gauge.gauge_of_a_turned_head R 1
   c s circle _ _ 1%:M 1%:M bQ bK 1%:M (unitmx1 _ _) (full1 _) (full1 _).
 Example gauge_scales_and_turns M := @gauge.gauge_scales_and_turns R 1 c s
-  (two R) sines cosines M.
+  circle (two R) sines cosines M.
 End Gauge.
 
 (* examples of slopes and batches, in Coq *)
@@ -62,7 +62,7 @@ Proof. exact: expRD. Qed.
 Example slope_is_a_bias m := @layer_rows.slope_is_a_bias R _ d _ exp_sum
   (@expR_gt0 R) xpredT s V (fun=> 0) 1 m before.
 Lemma exp_neq1 : expR (1 * 1 : R) != 1.
-Proof. by rewrite mulr1 gt_eqF// expR_gt1. Qed.
+Proof. by rewrite mulr1 gt_eqF// expR_gt1 ltr01. Qed.
 Example slope_with_a_sink j := @layer_rows.slope_with_a_sink R _ _ exp_sum
   (@expR_gt0 R) xpredT s (fun=> 0) 1 1 before 1 j ltr01 isT exp_neq1.
 End Slope.

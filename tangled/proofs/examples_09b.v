@@ -23,8 +23,8 @@ Example reads_what_it_sees X i n := @speed.reads_what_it_sees F e T Q K U d
 Lemma itself (A : Type) : speed.window 1 (fun X : nat -> A => X).
 Proof. exact: (speed.by_position (fun _ x => x)). Qed.
 Example windows_add := @speed.windows_add T T T 1 1 _ _ isT isT
-  (itself T) (itself T).
-Example with_shortcut (V : zmodType) := @speed.with_shortcut V 1 _ (itself V).
-Example speed l X i := @speed.speed T 1 _ l isT (fun=> itself T) X X i
+  (@itself T) (@itself T).
+Example with_shortcut (V : zmodType) := @speed.with_shortcut V 1 _ (@itself V).
+Example speed l X i := @speed.speed T 1 _ l isT (fun=> @itself T) X X i
   (fun _ _ _ => erefl).
 End Speed.

@@ -15,7 +15,7 @@ Example last_rank := @groups.last_rank 2 3 isT isT.
 Example last_group := @groups.last_group 2 2 3 isT isT isT.
 Lemma owned i : (i < 4)%N -> (shards.striped 2 i < 2)%N.
 Proof. by rewrite ltn_mod. Qed.
-Example joined_pairs := @groups.joined_pairs 2 _ 2 4 0 0 owned.
+Example joined_pairs := @groups.joined_pairs 2 _ 2 4 0%N 0%N owned.
 Example zigzag_joined := @groups.zigzag_joined 2 2 2 1 0 isT isT isT isT isT
   isT.
 Example striped_joined := @groups.striped_joined 2 2 3 1 0 isT isT isT isT.
@@ -42,12 +42,12 @@ Example long_shards_hide_messages s Hk :=
   @schedule.long_shards_hide_messages R 1 1 s 1 Hk 1 1 ltr01 ltr01 ltr01
     ltr01 ltr01.
 Lemma zero_hidden : (0 : R) <= 1 / 2%:R.
-Proof. by rewrite divr_ge0 ?ler0n. Qed.
+Proof. by rewrite divr_ge0 ?ler01 ?ler0n. Qed.
 Example contiguous_ring := @schedule.contiguous_ring R 2 0 1 isT (lexx 0)
   zero_hidden.
 Example zigzag_ring := @schedule.zigzag_ring R 2 0 1 isT (lexx 0)
   zero_hidden.
-Lemma quick : (0 : R) <= 1 <= 2%:R.
+Lemma quick : (0 : R) <= (1 : R) <= 2%:R.
 Proof. by rewrite ler01 ler1n. Qed.
 Example ring_back r := @going_back.ring_back R 2 1 2%:R r isT quick.
 End Times.

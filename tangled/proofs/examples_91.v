@@ -49,7 +49,8 @@ End Rounding.
 (* examples of polynomials, in Coq *)
 Section Schwartz.
 Variables (F : idomainType) (R : realFieldType).
-Let m : schwartz.draw F R unit := (fun=> 1, fun=> 0).
+Let m : schwartz.draw F R [finType of unit] :=
+  (fun=> 1, fun=> 0).
 Lemma fair1 : schwartz.fair 1 m.
 Proof.
 split=> [w||a] /=; rewrite ?ler01 ?sumr_const ?card_unit//.
