@@ -132,11 +132,9 @@ function lines(math) {
     length += size(n);
     if (/^[([{⟨⌈⌊]$/.test(mark)) open++;
     else if (/^[)\]}⟩⌉⌋]$/.test(mark)) open--;
-    const inside = k > 0 && k < row.length - 1 && open <= 0;
-    if (
-      inside &&
-      (RELATION.test(mark) || (BINARY.test(mark) && length > 16 && parts.at(-1).length > 1))
-    ) {
+    const inside = k > 0 && k < row.length - 1;
+    const sum = BINARY.test(mark) && open <= 1 && length > 15 && parts.at(-1).length > 1;
+    if (inside && ((RELATION.test(mark) && open <= 0) || sum)) {
       n.at = n.at.replace(/ form="[^"]*"/, '') + ' form="infix"';
       parts.push([]);
       length = 0;
