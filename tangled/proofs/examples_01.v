@@ -85,7 +85,7 @@ Lemma scaled x a : N (x *: a) = `|x| * N a.
 Proof. by rewrite /N mxE normrM. Qed.
 Example no_longer_than_the_longest (u : 'rV[R]_1) :=
   @jacsize.no_longer_than_the_longest R _ _ (half_ge0 R) (half_sum R) 1
-    (fun=> u) N _ triangle scaled (fun=> lexx _).
+    (fun=> u) N _ triangle scaled (fun _ => lexx (N u)).
 Example jacobian_size_square :=
   @jacsize.jacobian_size_square R _ _ (half_sum R).
 Example jacobian_vanishes :=

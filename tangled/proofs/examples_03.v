@@ -109,7 +109,7 @@ have -> : query.covariance A pair = 1%:M; last exact: unitmx1.
 apply/matrixP => a b; rewrite !ord1 !mxE /query.mean /query.centred.
 by rewrite /query.mean !big_ord_recl !big_ord0 !mxE /A /= expr0 expr1; field.
 Qed.
-Example gauss_equation := @query.gauss_equation R 2 1 A pair A1 (two R)
+Example gauss_equation := @query.gauss_equation R 2 1 A pair A1
   pair_unit.
 End Keys.
 

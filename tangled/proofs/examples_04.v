@@ -32,7 +32,7 @@ Section Stored.
 Variables (R : realFieldType) (n c : nat).
 Example T_bar_by_differences T S A_bar l_bar :=
   @rest.T_bar_by_differences R n 2 T (halves R n) S A_bar l_bar
-    (halves_sum R _).
+    (fun i => halves_sum R i).
 Lemma small (j : bool) : `|(0 : R)| <= 1. Proof. by rewrite normr0 ler01. Qed.
 Example gauge_fixed_form A_bar := @storedweights.gauge_fixed_form R _
   _ A_bar (fun=> 0) true 1 (half_ge0 R) (half_sum R) (half_gt0 R true) small.
@@ -46,7 +46,8 @@ Qed.
 Example saturation x := @storedweights.saturation R _ _ x 1 (half_ge0 R)
   (half_sum R) largest.
 Example values_conserve_the_sum (O_bar : 'M[R]_(n, c)) :=
-  @storedweights.values_conserve_the_sum R n 2 c _ O_bar (halves_sum R _).
+  @storedweights.values_conserve_the_sum R n 2 c _ O_bar
+    (fun i => halves_sum R i).
 Lemma uniform i j : halves R n i j = 2%:R^-1. Proof. by rewrite mxE. Qed.
 Example uniform_layer_averages (O_bar : 'M[R]_(n, c)) :=
   @storedweights.uniform_layer_averages R n 2 c _ O_bar uniform.

@@ -1,5 +1,5 @@
 (* proofs/examples_05.v: tangled from chapters/05-multihead-checks.nw; edit that file, not this one. *)
-From mathcomp Require Import all_fingroup.
+From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
 From attn Require Import prelude examples.
 From attn Require metric averages layers collapse multihead parameters gauges
   dobrushin tanh.
@@ -53,12 +53,12 @@ End Gauges.
 
 (* examples of averages and depth, in Coq *)
 Example rank_one (R : numFieldType) h (h0 : 'I_h) :=
-  @averages.rank_one R h 2 _ h0 (halves_sum R _).
+  @averages.rank_one R h 2 _ h0 (fun i => halves_sum R i).
 Example diam_contracts (R : rcfType) n d (V : 'M[R]_(2, d)) :=
   @dobrushin.diam_contracts R n 2 d _ _ V (metric.metric1 R d)
-    (halves_sum R _).
+    (fun i => halves_sum R i).
 Example tau_submultiplicative (R : rcfType) n m (B : 'M[R]_(2, m)) :=
-  @dobrushin.tau_submultiplicative R n 2 m _ B (halves_sum R _).
+  @dobrushin.tau_submultiplicative R n 2 m _ B (fun i => halves_sum R i).
 Section Depth.
 Variables (R : realType) (n D : nat) (X : 'M[R]_(n, D)).
 Lemma no_move (s : bool -> R) j k : (s j - s j) - (s k - s k) <= 0.

@@ -54,8 +54,7 @@ Let m : schwartz.draw F R [finType of unit] :=
 Lemma fair1 : schwartz.fair 1 m.
 Proof.
 split=> [w||a] /=; rewrite ?ler01 ?sumr_const ?card_unit//.
-rewrite big_mkcond (big_pred1 tt) => [|[]//].
-by case: ifP; rewrite ?ler01.
+by rewrite -[X in _ <= X]mulr1n ler_nat -card_unit max_card.
 Qed.
 Lemma fair_all : schwartz.all_fair 1 [:: m].
 Proof. by split; first exact: fair1. Qed.
@@ -64,8 +63,8 @@ Lemma f_nonzero : schwartz.nonzero f.
 Proof. by rewrite /= oner_neq0 orbT. Qed.
 Lemma f_degree : schwartz.degree_le f 1.
 Proof. by move=> k g; rewrite ltnS. Qed.
-Example schwartz_zippel := @schwartz.schwartz_zippel F R _ 1 ler01 1 f 1 _
-  erefl fair_all f_nonzero f_degree.
+Example schwartz_zippel := @schwartz.schwartz_zippel F R _ 1 ler01 1 f 1
+  [:: m] erefl fair_all f_nonzero f_degree.
 Let i := @schwartz.Instance F R _ 1 f 1 [:: m].
 Lemma i_false : schwartz.false_in 1 i.
 Proof. by split; [| exact: fair_all | exact: f_nonzero | exact: f_degree]. Qed.

@@ -38,7 +38,7 @@ Definition count_pairs (owner : nat -> nat) n r s :=
 Lemma pairsE owner n r s :
   shards.pairs owner n r s = count_pairs owner n r s.
 Proof.
-have E (P : pred nat) F :
+have E (P : pred nat) (F : nat -> nat) :
     \sum_(i < n | P i) F i = \sum_(i <- iota 0 n | P i) F i.
   by rewrite -(big_mkord P F) /index_iota subn0.
 rewrite /shards.pairs /count_pairs sumnE big_map big_filter.
@@ -126,11 +126,11 @@ Definition bucket (both : bool) classes far t :=
 Definition buckets_table := [seq
   let: (both, classes, far) := x in
   [:: Z.of_nat both; classes; far; -200] ++
-  [seq bucket (both == 1%N) classes far (of_int t)
+  [seq bucket (both == 1%nat) classes far (of_int t)
   | t <- from (-200)%R 401]
-  | x <- [:: (1%N, 32, 128); (0%N, 32, 128); (1%N, 4, 2); (0%N, 2, 2);
-             (0%N, 7, 100); (1%N, 10, 33); (0%N, 16, 17);
-             (1%N, 64, 256); (0%N, 8, 64)]].
+  | x <- [:: (1%nat, 32, 128); (0%nat, 32, 128); (1%nat, 4, 2); (0%nat, 2, 2);
+             (0%nat, 7, 100); (1%nat, 10, 33); (0%nat, 16, 17);
+             (1%nat, 64, 256); (0%nat, 8, 64)]].
 Local Close Scope Z_scope.
 
 (* compute tiles, in Coq *)
