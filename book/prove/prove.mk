@@ -20,21 +20,15 @@ build/prove/constants: $(PROOF_V) $(TANGLED) $(SRC_H) $(wildcard book/prove/*.aw
 	$Q$(if $(PROOFS),$(call gawk_coq,constants) $(PROOF_V)) > $@.cpp
 	$Q$(CXX) $(STD) $(INC) -fsyntax-only $@.cpp 2>&1 | book/compile/blame
 	@touch $@
-# (Tables that Coq has computed are of these definitions.)
-build/prove/tables: $(PROOF_V) $(TANGLED) build/prove/hashes book/prove/tables \
-    $(wildcard tests/reference/coq_*.txt)
-	$Q$(if $(PROOFS),book/prove/tables --check build/prove/hashes $(PROOF_V))
-	@touch $@
 # (What is said to be proved over every field and tried in a finite one is.)
 build/prove/pairs: build/prove/claims $(TANGLED) $(NW) book/prove/pairs.awk
 	$Q$(if $(PROOFS),gawk -f book/prove/pairs.awk $< $(PROOFS:%=tangled/proofs/%.v) \
 	  $(wildcard tangled/tests/*.cpp) $(NW))
 	@touch $@
-$(PROVED): build/prove/constants build/prove/pairs $(if $(SOFT),,build/prove/tables) build/prove/claims build/prove/hashes book/prove/stamps.awk \
+$(PROVED): build/prove/constants build/prove/pairs build/prove/claims build/prove/hashes book/prove/stamps.awk \
     $(wildcard book/proved.txt)
 	$Qgawk -v draft=$(SOFT) \
 	  -v lines=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | wc -l) \
-	  -v instances=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | grep -c '^Example ') \
 	  -f book/prove/stamps.awk build/prove/claims build/prove/hashes \
 	  $(wildcard book/proved.txt) > $@.tmp
 	$Qcpif $@ < $@.tmp; rm $@.tmp; touch $@
@@ -46,7 +40,6 @@ prove: build/prove/claims build/prove/hashes
 	  "\`make setup-prove' installs it" >&2; exit 1; }
 	$Q$(MAKE) --no-print-directory PROVE=1 proofs
 	$Qbook/prove/record $(COQC) $(PROOFS)
-	$Qbook/prove/tables $(COQC) $(PROOFS:%=build/prove/%)
 	$(call made,book/proved.txt (commit it): $$(grep -vc '^\#' book/proved.txt) theorems)
 COQC    ?= coqc
 proofs: $(PROOFS:%=build/prove/%.said)
