@@ -153,8 +153,8 @@ Definition visits nq nk block wide o left right :=
   of_nat [:: nq; nk; block; wide] ++
   [:: of_int o; reach left; reach right] ++
   of_nat (size list :: list).
-(* table tiles *)
 Definition reaches n := [:: None; Some (Posz 0); Some (Posz n)].
+(* table tiles *)
 Definition tiles_table :=
   over [:: 1; 5; 8] (fun nq => over [:: 1; 6; 11] (fun nk =>
     over (reaches 2) (fun left => over (reaches 1) (fun right =>
