@@ -29,7 +29,7 @@ stamping { stamps = stamps $0
     for (i = 1; i <= n; i++) stamp[label, s[i]] = 1
     stamping = 0 } }
 match($0, /\\cref\{([a-z]+:[A-Za-z0-9-]+)\} & \\texttt\{([^}]*)\} & \\texttt\{([^}]*)\}\\\\ *% exact/, m) {
-  gsub(/\\_/, "_", m[2]); gsub(/\\_/, "_", m[3]); gsub(/\\-/, "", m[2]); gsub(/\\-/, "", m[3])
+  for (i = 2; i <= 3; i++) { gsub(/\\_/, "_", m[i]); gsub(/\\(-|allowbreak )/, "", m[i]) }
   rows++; row[rows] = m[1]; test_of[rows] = m[2]; theorem_of[rows] = m[3]; at[rows] = FILENAME ":" FNR; listed[m[1]] = 1 }
 function bad(where, what) { print where ": " what > "/dev/stderr"; wrong = 1 }
 END {
