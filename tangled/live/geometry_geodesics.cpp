@@ -24,6 +24,17 @@ static void place(const Vector<double>& p, live::Out& out) {
   out(k * (s(0) - s(2)) / std::sqrt(2.0));
   out(k * (2 * s(1) - s(0) - s(2)) / std::sqrt(6.0));
 }
+
+// draw the edges of the octant
+extern "C" int live_edges(const double*, double* y) {
+  live::Out out{y};
+  for (Index a = 0; a < 3; ++a)
+    for (int k = 0; k <= 30; ++k)
+      place(fisher_rao_geodesic<double>(Vector<double>::Unit(3, a),
+                                        Vector<double>::Unit(3, (a + 1) % 3),
+                                        k / 30.0), out);
+  return out.count;
+}
 extern "C" int live_ways(const double* x, double* y) {
   live::Out out{y};
   const auto p = held(x[0], x[1]), q = held(x[2], x[3]);

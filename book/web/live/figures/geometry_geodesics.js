@@ -34,17 +34,13 @@ LIVE.figure('geometry_geodesics', (stage) => {
     share: 0.5,
     frame: false,
   });
-  // the octant's edges are where one weight is zero
-  const edge = (t) => {
-    const [c, s] = [Math.cos(t), Math.sin(t)],
-      k = 2 / (1 + (c + s) / Math.sqrt(3)),
-      at = (a, b, d) => [(k * (a - d)) / Math.SQRT2, (k * (2 * b - a - d)) / Math.sqrt(6)];
-    return [at(c, 0, s), at(c, s, 0), at(0, s, c)];
-  };
-  const quarter = [...Array(31).keys()].map((k) => edge((k * Math.PI) / 60));
-  for (const k of [0, 1, 2])
+  const edges = stage.call('live_edges', []);
+  for (const a of [0, 1, 2])
     octant.line(
-      quarter.map((e) => e[k]),
+      [...Array(31).keys()].map((k) => {
+        const at = 4 * (31 * a + k);
+        return [edges[at + 2], edges[at + 3]];
+      }),
       'grey',
     );
   const kinds = ['c1', 'c2', 'c3'],
