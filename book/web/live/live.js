@@ -56,24 +56,26 @@
 
   // ----------------------------------------------------------------- text --
   const minus = (s) => s.replace(/-/g, '−');
-  /// A number in so many significant digits, in words that a reader knows.
+  const power = (e) =>
+    `10${[...String(e)].map((c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]).join('')}`;
+  /// A number in so many significant digits.
   const digits = (x, n = 3) => {
     if (!Number.isFinite(x)) return x === Infinity ? '∞' : x === -Infinity ? '−∞' : 'undefined';
     if (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e6)) {
       const [m, e] = x.toExponential(n - 1).split('e');
-      return minus(
-        `${m} × 10${[...String(+e)].map((c) => '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'['-0123456789'.indexOf(c)]).join('')}`,
-      );
+      return minus(`${m} × ${power(+e)}`);
     }
     return minus(x.toPrecision(n).includes('e') ? String(Math.round(x)) : x.toPrecision(n));
   };
+  /// The number at a tick; small ones are powers of ten.
+  const tick = (x) => (x && Math.abs(x) < 1e-3 ? power(Math.round(Math.log10(x))) : minus(String(x)));
   const fixed = (x, n = 2) => minus((Math.abs(x) < 0.5 * 10 ** -n ? 0 : x).toFixed(n));
 
   // ---------------------------------------------------------------- stage --
   /// What a figure's script builds on: controls, drawings and a sentence.
   class Stage {
     constructor(box, call) {
-      Object.assign(this, { box, call, redraws: [] });
+      Object.assign(this, { box, call });
       this.width = Math.max(260, Math.min(660, box.clientWidth || 640));
       this.drawings = box.appendChild(make('div', { class: 'panels' }));
       this.controls = box.appendChild(make('div', { class: 'controls' }));
@@ -238,7 +240,7 @@
         : { left: room, right: room, top: room, bottom: room };
       const W = Math.min(panels, equal ? 440 : 660),
         w = W - margin.left - margin.right,
-        h = equal ? (w * (y[1] - y[0])) / (x[1] - x[0]) : (height ?? 240);
+        h = equal ? w * Math.abs((y[1] - y[0]) / (x[1] - x[0])) : (height ?? 240);
       const H = h + margin.top + margin.bottom;
       const scale = (range, from, to, isLog) => {
         const f = isLog ? Math.log : (t) => t,
@@ -279,7 +281,7 @@
         add(
           'text',
           { class: 'tick', x: this.X(t), y: bottom + 17, 'text-anchor': 'middle' },
-          minus(String(t)),
+          tick(t),
         );
       }
       for (const t of ticks.y ?? []) {
@@ -287,7 +289,7 @@
         add(
           'text',
           { class: 'tick', x: margin.left - 7, y: this.Y(t) + 4, 'text-anchor': 'end' },
-          minus(String(t)),
+          tick(t),
         );
       }
       if (names.x)

@@ -29,7 +29,6 @@ LIVE.figure('variants_masks', (stage) => {
     equal: true,
     frame: false,
   });
-  plot.y = [N, 0];
   const shades = [...Array((N / TILE) ** 2)].map(() => plot.rect('empty')),
     cells = [...Array(N * N)].map(() => plot.rect(''));
   const outline = plot.rect('edge');
