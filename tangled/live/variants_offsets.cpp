@@ -1,5 +1,4 @@
 // live/variants_offsets.cpp: tangled from chapters/05a-positions-checks.nw; edit that file, not this one.
-#include "attn/modifiers.hpp"
 #include "attn/positions.hpp"
 #include "port.hpp"
 using namespace attn;
@@ -13,11 +12,9 @@ extern "C" int live_offsets(const double* x, double* y) {
   const Matrix<double> ones = Matrix<double>::Constant(129, d, 1);
   const Matrix<double> P = rotate<double>(ones, R);
   const double m = alibi_slopes(heads)[std::size_t(head - 1)];
-  const Buckets one(false), both;
   for (Index t = 0; t < P.rows(); ++t) {
     out(P.row(0).dot(P.row(t)) / double(d));
     out(std::exp(-m * double(t)));
-    out(double(one(-t))), out(double(both(-t)));
   }
   return out.count;
 }

@@ -46,7 +46,7 @@ const read = (name) => fs.readFileSync(`build/live/${name}.wasm.js`);
 const modules = new Map();
 async function moduleOf(name) {
   if (!modules.has(name)) {
-    const bytes = Buffer.from(/', '(.*)'\)/.exec(read(name))[1], 'base64');
+    const bytes = Buffer.from(/', '(.*)'\)/.exec(read(name).toString())[1], 'hex');
     const module = await WebAssembly.compile(bytes);
     const { exports } = await WebAssembly.instantiate(module, {});
     exports._initialize();

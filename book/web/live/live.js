@@ -8,7 +8,7 @@
   const SVG = 'http://www.w3.org/2000/svg';
   const script = document.currentScript;
   const still = matchMedia('(prefers-reduced-motion: reduce)');
-  const inSvg = /^(svg|g|path|line|circle|rect|text|image)$/;
+  const inSvg = /^(svg|g|path|circle|rect|text|tspan|clipPath)$/;
   /// An element with attributes and children.
   function make(name, attributes = {}, ...children) {
     const e = inSvg.test(name) ? document.createElementNS(SVG, name) : document.createElement(name);
@@ -32,7 +32,7 @@
   const ROOM = 1 << 14;
   /// A program's functions: call(name, [numbers]) gives the numbers that it answers.
   async function start(name) {
-    const bytes = Uint8Array.from(atob(codes[name]), (c) => c.charCodeAt(0));
+    const bytes = Uint8Array.from(codes[name].match(/../g), (byte) => parseInt(byte, 16));
     const { instance } = await WebAssembly.instantiate(bytes, {});
     const { exports } = instance;
     exports._initialize();
@@ -70,6 +70,12 @@
   /// The number at a tick; small ones are powers of ten.
   const tick = (x) => (x && Math.abs(x) < 1e-3 ? power(Math.round(Math.log10(x))) : minus(String(x)));
   const fixed = (x, n = 2) => minus((Math.abs(x) < 0.5 * 10 ** -n ? 0 : x).toFixed(n));
+
+  /// w_Q -> w with a small Q below, in HTML or in a drawing.
+  const lowered = (words, small) =>
+    words.split(/_(\w)/).map((part, k) => (k % 2 ? make(...small, part) : part));
+  const SUB = ['sub', {}],
+    TSPAN = ['tspan', { dy: 4, 'font-size': '70%' }];
 
   // ---------------------------------------------------------------- stage --
   /// What a figure's script builds on: controls, drawings and a sentence.
@@ -141,7 +147,7 @@
         this.changed();
       });
       say();
-      this.controls.append(make('label', {}, make('span', {}, label), input, shown));
+      this.controls.append(make('label', {}, make('span', {}, ...lowered(label, SUB)), input, shown));
       return self;
     }
     whole(options) {
@@ -213,6 +219,7 @@
   }
 
   // ----------------------------------------------------------------- plot --
+  let drawings = 0;
   /// A drawing with coordinates; x and y are [from, to]; equal: one unit for both; bare: laid
   /// over a picture of pixels.
   class Plot {
@@ -260,6 +267,13 @@
         role: 'img',
         'aria-label': label,
       });
+      const id = `live-${++drawings}`;
+      const { left, top } = margin;
+      this.within = make('g', { 'clip-path': `url(#${id})` });
+      this.svg.append(
+        make('clipPath', { id }, make('rect', { x: left, y: top, width: w, height: h })),
+        this.within,
+      );
       if (frame) this.frame(ticks, names, margin, w, h);
       (bare ?? stage.drawings).append(this.svg);
     }
@@ -322,7 +336,7 @@
         path.setAttribute('d', d + (closed ? 'Z' : ''));
       };
       set(points);
-      this.svg.append(path);
+      this.within.append(path);
       return { set, path };
     }
     dot(kind = 'c1', r = 4) {
@@ -338,7 +352,11 @@
       };
     }
     text(words, [a, b], kind = '', anchor = 'middle', [right, down] = [0, 0]) {
-      const text = make('text', { class: kind, 'text-anchor': anchor }, words);
+      const text = make(
+        'text',
+        { class: kind, 'text-anchor': anchor },
+        ...lowered(words, TSPAN),
+      );
       const set = ([u, v]) => {
         text.setAttribute('x', (this.X(u) + right).toFixed(2));
         text.setAttribute('y', (this.Y(v) + down).toFixed(2));

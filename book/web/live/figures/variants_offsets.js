@@ -1,4 +1,4 @@
-// What a distance does: turned pairs, slopes, classes.
+// What a distance does: turned pairs and slopes.
 LIVE.figure('variants_offsets', (stage) => {
   const { fixed, digits } = LIVE;
   const base = stage.slider({
@@ -36,7 +36,7 @@ LIVE.figure('variants_offsets', (stage) => {
   stage.run(() => {
     const y = stage.call('live_offsets', [base.value, planes.value, 8, head.value]),
       t = distance.value,
-      column = (k) => [...Array(129).keys()].map((i) => [i, y[4 * i + k]]);
+      column = (k) => [...Array(129).keys()].map((i) => [i, y[2 * i + k]]);
     rotary.set(column(0));
     alibi.set(column(1));
     now.set([
@@ -44,11 +44,10 @@ LIVE.figure('variants_offsets', (stage) => {
       [t, 1],
     ]);
     knob.set([t, -0.6]);
-    dots.forEach((d, k) => d.set([t, y[4 * t + k]]));
+    dots.forEach((d, k) => d.set([t, y[2 * t + k]]));
     return (
       `At distance ${t} the product of two equal vectors of ${2 * planes.value} features that were turned by their positions is ` +
-      `${fixed(y[4 * t], 3)} of what it is at distance 0 (solid); ALiBi's head ${head.value} multiplies a weight by ${digits(y[4 * t + 1])} (dashed); ` +
-      `T5 puts the key into class ${y[4 * t + 2]} if keys lie on one side only, else into class ${y[4 * t + 3]}.`
+      `${fixed(y[2 * t], 3)} of what it is at distance 0 (solid); ALiBi's head ${head.value} multiplies a weight by ${digits(y[2 * t + 1])} (dashed).`
     );
   });
 });
