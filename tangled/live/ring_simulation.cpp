@@ -10,7 +10,7 @@ extern "C" int live_speed(const double* x, double* y) {
   const double flops = in.number(), bandwidth = in.number();
   const double alpha = in.number();
   const Machine f{flops, {alpha, bandwidth}, {alpha, 9 * bandwidth}, 8};
-  for (int p = 2; p <= 4096; p *= 2)
+  for (int p = 2; p <= 512; p *= 2)
     for (const bool back : {false, true}) {
       for (const Placement w : {Placement::contiguous, Placement::zigzag})
         out(grid_speed(layer, f, w, p, 1, back));

@@ -129,13 +129,12 @@ for (const file of fs.readdirSync(SITE).filter((f) => f.endsWith('.html'))) {
     const first = await open(page, file, name);
     const faults = [];
     if (first > HALF_A_SECOND) faults.push(`drawn after ${first} ms`);
-    const said = await words(name);
-    await page.waitForTimeout(600);
-    if (
-      said.length < 20 ||
-      (await page.locator(`${live(name)} [role=status]`).textContent()) !== said
-    )
-      faults.push(`it says ${said}`);
+    await page.waitForFunction((box) => {
+      const [words, spoken] = ['.words', '[role=status]'].map(
+        (part) => document.querySelector(`${box} ${part}`).textContent,
+      );
+      return words.length > 20 && words === spoken;
+    }, live(name));
     faults.push(...(await idle(name)).map((label) => `${label} moves nothing`));
     if (/NaN|undefined|Infinity/.test(await words(name)))
       faults.push(`it says ${await words(name)}`);

@@ -68,7 +68,8 @@
     return minus(x.toPrecision(n).includes('e') ? String(Math.round(x)) : x.toPrecision(n));
   };
   /// The number at a tick; small ones are powers of ten.
-  const tick = (x) => (x && Math.abs(x) < 1e-3 ? power(Math.round(Math.log10(x))) : minus(String(x)));
+  const tick = (x) =>
+    x && Math.abs(x) < 1e-3 ? power(Math.round(Math.log10(x))) : minus(String(x));
   const fixed = (x, n = 2) => minus((Math.abs(x) < 0.5 * 10 ** -n ? 0 : x).toFixed(n));
 
   /// w_Q -> w with a small Q below, in HTML or in a drawing.
@@ -110,6 +111,10 @@
         if (!(e instanceof WebAssembly.RuntimeError)) throw e;
         words = 'Here this is not defined.';
       }
+      this.say(words);
+    }
+    /// The sentence; read out when it has stood for a moment.
+    say(words) {
       this.words.textContent = words;
       clearTimeout(this.speaking);
       this.speaking = setTimeout(() => {
@@ -147,7 +152,9 @@
         this.changed();
       });
       say();
-      this.controls.append(make('label', {}, make('span', {}, ...lowered(label, SUB)), input, shown));
+      this.controls.append(
+        make('label', {}, make('span', {}, ...lowered(label, SUB)), input, shown),
+      );
       return self;
     }
     whole(options) {
@@ -352,11 +359,7 @@
       };
     }
     text(words, [a, b], kind = '', anchor = 'middle', [right, down] = [0, 0]) {
-      const text = make(
-        'text',
-        { class: kind, 'text-anchor': anchor },
-        ...lowered(words, TSPAN),
-      );
+      const text = make('text', { class: kind, 'text-anchor': anchor }, ...lowered(words, TSPAN));
       const set = ([u, v]) => {
         text.setAttribute('x', (this.X(u) + right).toFixed(2));
         text.setAttribute('y', (this.Y(v) + down).toFixed(2));

@@ -40,31 +40,34 @@ LIVE.figure('geometry_curvature', (stage) => {
     }),
   );
   const values = new Float64Array(fineness * fineness);
-  let least,
-    most,
-    painting = 0;
-  const row = (j, pixels) =>
-    stage.call('live_curvature', [
-      keys.flat(),
-      RANGE * (1 - (2 * j) / (pixels - 1)),
-      RANGE,
-      pixels,
-    ]);
-  function paint(pixels) {
-    least = Infinity;
-    most = -Infinity;
-    const step = (fineness - 1) / (pixels - 1);
-    for (let j = 0; j < pixels; j++) {
-      const y = row(j, pixels);
+  let round = 0;
+  /// Paints the picture from so many pixels a side, some lines at a time, until a newer
+  /// round begins; then says what was found.
+  function paint(pixels, mine, done) {
+    const step = (fineness - 1) / (pixels - 1),
+      range = [Infinity, -Infinity];
+    const row = (j) => {
+      const up = RANGE * (1 - (2 * j) / (pixels - 1)),
+        y = stage.call('live_curvature', [keys.flat(), up, RANGE, pixels]);
       for (let i = 0; i < pixels; i++) {
-        least = Math.min(least, y[2 * i]);
-        most = Math.max(most, y[2 * i]);
+        range[0] = Math.min(range[0], y[2 * i]);
+        range[1] = Math.max(range[1], y[2 * i]);
       }
-      for (let v = Math.round((j - 0.5) * step); v < (j + 0.5) * step; v++)
+      const from = Math.max(0, Math.round((j - 0.5) * step)),
+        to = Math.min(fineness, (j + 0.5) * step);
+      for (let v = from; v < to; v++)
         for (let u = 0; u < fineness; u++)
-          if (v >= 0 && v < fineness) values[v * fineness + u] = y[2 * Math.round(u / step) + 1];
-    }
-    map.set(values);
+          values[v * fineness + u] = y[2 * Math.round(u / step) + 1];
+    };
+    const some = (j) => {
+      if (mine !== round) return;
+      const begun = performance.now();
+      while (j < pixels && performance.now() - begun < 12) row(j++);
+      map.set(values);
+      if (j < pixels) setTimeout(() => some(j), 0);
+      else done(range);
+    };
+    some(0);
   }
   stage.run(() => {
     const k = chosen.value;
@@ -72,12 +75,13 @@ LIVE.figure('geometry_curvature', (stage) => {
     last = k;
     keys[k] = place.map((s) => s.value);
     keys.forEach((key, j) => knobs[j].set(key.map((x) => SCALE * x)));
-    paint(21);
-    clearTimeout(painting);
-    painting = setTimeout(() => paint(fineness), 150);
-    return (
-      `Key ${k + 1} is at (${keys[k].map((x) => fixed(x)).join(', ')}). ` +
-      `In the picture, q from −6 to 6 both ways, the curvature goes from ${digits(least)} to ${digits(most)}.`
-    );
+    const mine = ++round,
+      where = `Key ${k + 1} is at (${keys[k].map((x) => fixed(x)).join(', ')}).`;
+    const say = ([least, most]) =>
+      stage.say(
+        `${where} In the picture, q from −6 to 6 both ways, the curvature goes from ${digits(least)} to ${digits(most)}.`,
+      );
+    paint(13, mine, () => paint(fineness, mine, say));
+    return `${where} The picture is being computed.`;
   });
 });

@@ -33,13 +33,13 @@ LIVE.figure('ring_simulation', (stage) => {
       log: true,
       show: (x) => `${digits(1e6 * x, 2)} µs`,
     }),
-    ranks = stage.whole({ label: 'ranks', min: 1, max: 12, value: 7, show: (x) => String(2 ** x) });
+    ranks = stage.whole({ label: 'ranks', min: 1, max: 9, value: 7, show: (x) => String(2 ** x) });
   const plot = stage.plot({
     label: 'Share of the ideal speed against the number of ranks',
-    x: [1.6, 5200],
+    x: [1.6, 640],
     y: [0, 1.08],
     log: { x: true },
-    ticks: { x: [2, 8, 32, 128, 512, 2048], y: [0, 0.5, 1] },
+    ticks: { x: [2, 4, 8, 16, 32, 64, 128, 256, 512], y: [0, 0.5, 1] },
     names: { x: 'ranks p', y: 'share of the ideal speed' },
   });
   const names = ['contiguous', 'zigzag', 'grid'],
@@ -56,7 +56,7 @@ LIVE.figure('ring_simulation', (stage) => {
   stage.run(() => {
     const y = stage.call('live_speed', [n.value, flops.value, bandwidth.value, alpha.value]);
     const at = (k, scheme, back) => y[6 * k + 3 * back + scheme];
-    const list = [...Array(12).keys()];
+    const list = [...Array(9).keys()];
     names.forEach((_, scheme) =>
       [0, 1].forEach((back) =>
         curves[2 * scheme + back].set(list.map((k) => [2 ** (k + 1), at(k, scheme, back)])),
@@ -69,7 +69,7 @@ LIVE.figure('ring_simulation', (stage) => {
       [p, 1.05],
     ]);
     knob.set([p, 0]);
-    labels.forEach((l, scheme) => l.set([Math.min(p, 1000), at(k, scheme, 0)]));
+    labels.forEach((l, scheme) => l.set([Math.min(p, 160), at(k, scheme, 0)]));
     return (
       `On ${p} ranks, forward and back, ` +
       names
