@@ -23,7 +23,7 @@ const noise = [];
 async function newPage(options) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(180000);
   page.on('console', (m) => {
     if (/error|warning/.test(m.type())) noise.push(`${page.url().split('/').pop()}: ${m.text()}`);
   });
@@ -64,8 +64,8 @@ async function idle(name) {
       type = await control.evaluate((e) => e.type);
     await control.focus();
     if (type === 'range') {
-      const atEnd = await control.evaluate((e) => +e.value >= +e.max);
-      await page.keyboard.press(atEnd ? 'PageDown' : 'PageUp');
+      const upper = await control.evaluate((e) => +e.value > (+e.min + +e.max) / 2);
+      await page.keyboard.press(upper ? 'PageDown' : 'PageUp');
     } else await page.keyboard.press(type === 'checkbox' ? ' ' : 'ArrowDown');
     await page.waitForTimeout(30);
     if ((await drawn()) === before)

@@ -129,7 +129,7 @@
         type: 'range',
         min: to(min),
         max: to(max),
-        step: step ?? (to(max) - to(min)) / 400,
+        step: step ?? 'any',
         value: to(value),
       });
       const shown = make('output');
