@@ -61,15 +61,21 @@ async function idle(name) {
   for (let k = 0; k < (await controls.count()); k++) {
     const control = controls.nth(k),
       before = await drawn(),
-      type = await control.evaluate((e) => e.type);
+      type = await control.evaluate((e) => e.type),
+      value = await control.evaluate((e) => (e.type === 'checkbox' ? e.checked : e.value));
     await control.focus();
     if (type === 'range') {
       const upper = await control.evaluate((e) => +e.value > (+e.min + +e.max) / 2);
-      await page.keyboard.press(upper ? 'PageDown' : 'PageUp');
+      await page.keyboard.press(upper ? 'Home' : 'End');
     } else await page.keyboard.press(type === 'checkbox' ? ' ' : 'ArrowDown');
     await page.waitForTimeout(30);
     if ((await drawn()) === before)
       dead.push(await control.evaluate((e) => e.labels[0]?.textContent));
+    await control.evaluate((e, old) => {
+      if (e.type === 'checkbox') e.checked = old;
+      else e.value = old;
+      e.dispatchEvent(new Event('input'));
+    }, value);
   }
   return dead;
 }

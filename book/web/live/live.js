@@ -340,7 +340,7 @@
             pen = 'L';
           }
         }
-        path.setAttribute('d', d + (closed ? 'Z' : ''));
+        path.setAttribute('d', d && closed ? `${d}Z` : d);
       };
       set(points);
       this.within.append(path);
