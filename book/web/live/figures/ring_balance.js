@@ -26,14 +26,16 @@ LIVE.figure('ring_balance', (stage) => {
   });
   const ring = stage.plot({
     label: 'The ranks in a ring, with the keys that each holds',
-    x: [-1.4, 1.4],
-    y: [-1.4, 1.4],
+    x: [-1.65, 1.65],
+    y: [-1.65, 1.65],
     equal: true,
     share: 0.38,
     frame: false,
   });
   const cells = [...Array(MOST * MOST)].map(() => plot.rect('')),
-    counts = [...Array(MOST * MOST)].map(() => plot.text('', [0, 0], 'tick', 'middle', [0, 4])),
+    counts = [...Array(MOST * MOST)].map(() =>
+      plot.text('', [0, 0], 'tick cell', 'middle', [0, 4]),
+    ),
     column = plot.rect('edge'),
     circle = ring.line(
       [...Array(61).keys()].map((k) => [
@@ -76,8 +78,8 @@ LIVE.figure('ring_balance', (stage) => {
     seats.forEach(({ dot, name }, r) => {
       const angle = (2 * Math.PI * r) / n - Math.PI / 2,
         at = [Math.cos(angle), -Math.sin(angle)];
-      dot.set(at, r < n ? 4 + 14 * Math.sqrt(work(r, t)) : 0);
-      name.set(at.map((x) => 1.28 * x));
+      dot.set(at, r < n ? 3 + 9 * Math.sqrt(work(r, t)) : 0);
+      name.set(at.map((x) => 1.3 * x));
       name.text.textContent = r < n ? `${r}: ${(((r - t) % n) + n) % n}` : '';
     });
     const idle = [...Array(n).keys()].filter((r) => work(r, t) === 0).length;

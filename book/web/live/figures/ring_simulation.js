@@ -48,8 +48,8 @@ LIVE.figure('ring_simulation', (stage) => {
       plot.line([], `${kind} whole`),
       plot.line([], `${kind} dash thin`),
     ]),
-    labels = names.map((w, k) => plot.text(w, [2, 1], kinds[k], 'start', [8, -6])),
     now = plot.line([], 'grey');
+  names.forEach((w, k) => plot.text(w, [2, 0.32 - 0.1 * k], kinds[k], 'start', [4, 0]));
   const knob = plot.handle('ink', ([x]) => {
     ranks.value = Math.round(Math.log2(Math.max(2, x)));
   });
@@ -69,7 +69,6 @@ LIVE.figure('ring_simulation', (stage) => {
       [p, 1.05],
     ]);
     knob.set([p, 0]);
-    labels.forEach((l, scheme) => l.set([Math.min(p, 160), at(k, scheme, 0)]));
     return (
       `On ${p} ranks, forward and back, ` +
       names

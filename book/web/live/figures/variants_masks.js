@@ -68,7 +68,7 @@ LIVE.figure('variants_masks', (stage) => {
     ].filter(Boolean);
     return (
       `${parts.length ? `The union of ${parts.join(', ')}` : 'All pairs'}${limits.length ? `, ${limits.join(', ')}` : ''}: ` +
-      `${pairs} of ${N * N} pairs. Of its tiles of ${TILE} × ${TILE}, ${none} need not be visited, ${all} need no mask, in ${some} each pair has to be asked about or may have to.`
+      `${pairs} of ${N * N} pairs. Of its tiles of ${TILE} × ${TILE}, ${none} need not be visited, ${all} need no mask, ${some} may be mixed.`
     );
   });
 });
