@@ -428,7 +428,7 @@
       this.caption = make('figcaption', {}, caption ?? '');
       this.sheet = make('div', { class: 'sheet' }, canvas);
       stage.drawings.append(make('figure', { class: 'pixels' }, this.sheet, this.caption));
-      whenThemeChanges(() => this.values && this.paint());
+      whenThemeChanges(() => this.values && canvas.isConnected && this.paint());
     }
     set(values, caption) {
       this.values = values;

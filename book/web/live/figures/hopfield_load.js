@@ -1,7 +1,7 @@
 // A network of 256 neurons and the patterns that it is given.
 LIVE.figure('hopfield_load', (stage) => {
   const { fixed } = LIVE;
-  const M = stage.whole({ label: 'patterns', min: 2, max: 60, value: 20 }),
+  const M = stage.whole({ label: 'patterns', min: 2, max: 60, value: 36 }),
     seed = stage.whole({ label: 'other patterns', min: 1, max: 9, value: 1 });
   const plot = stage.plot({
     label:
