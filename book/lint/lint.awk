@@ -36,7 +36,8 @@ BEGIN {
 /^@use /         { uses(substr($0, 6)); next }
 /^@text( |$)/    { t = substr($0, 7)
                    if (code) { after(t); text = text t; cols += length(t) }
-                   else { prose = prose t; if (!quoted) tex = tex t }
+                   else { if (quoted == 1) mention(t)
+                          prose = prose t; if (!quoted) tex = tex t }
                    next }
 /^@quote/        { quoted = 1; next }
 /^@endquote/     { quoted = 0; next }
@@ -69,6 +70,9 @@ function uses(u) {                 # in prose a chunk is only named
   parts[chapter, chunk] = parts[chapter, chunk] SUBSEP u
   if (text !~ /^ *$/) here("chunk use <<" u ">> shares its line with code")
   usedhere = 1; cols += length(u) + 4 }
+function mention(t) {              # of a chunk it would be an @use, had it ended on its line
+  quoted = 2
+  if (t ~ /^<<[^ <]/) here("a chunk is named on one line, up to its >>]]: [[" t) }
 function after(t) {
   if (usedhere && t !~ /^ *$/) here("code after a chunk use on the same line") }
 function code_line(s,   m) {

@@ -1,6 +1,6 @@
 # web.mk: the book as a site and as an EPUB.  `make book' and `make check' need none of it,
-# nor what it needs: node, the fonts' tools, and for its checks a browser and epubcheck.
-WEBSOURCES := $(filter-out %/web.mk,$(wildcard book/web/*.mjs book/web/fonts book/web/theme/* book/web/vendor/* \
+# nor what it needs (make setup-web).
+WEBSOURCES := $(filter-out %/web.mk,$(wildcard book/web/*.mjs book/web/fonts book/web/theme/* \
   book/web/live/*.* book/web/live/figures/*))
 # What moves the figures NAME of the chapters that have a program live/NAME.cpp, where there is
 # a compiler for it (make setup-web); elsewhere they stay as they are printed.
@@ -30,14 +30,14 @@ build/web/index.html: $(PDF) $(WEBSOURCES) $(MOVED)
 	@touch $@
 build/attention.epub: build/web/index.html ;
 
-.PHONY: web epub check-web check-live setup-web
+.PHONY: web epub check-web check-live
 ## web: the book as a site that needs no server, in build/web/
 web: build/web/index.html
 	$(call made,build/web/index.html)
 # What is on the pages now, whether it holds or not: for an author who looks on in a browser
 # (make watch WEB=1, and in another terminal node book/web/serve.mjs)
 .PHONY: web-draft
-web-draft: $(TEX) build/tex/reference.tex build/chapters.tex build/cover.tex build/cases.tex
+web-draft: $(TEX) $(PROVED) build/tex/reference.tex build/chapters.tex build/cover.tex build/cases.tex
 	$Qnode --max-semi-space-size=64 book/web/build.mjs --draft --quiet
 	$(call made,build/web/index.html)
 ## epub: both volumes as one EPUB
@@ -48,12 +48,9 @@ check-web: web
 	$Qnode book/web/check/files.mjs build/web
 	$Qnode book/web/check/mutations.mjs
 	$Qnode book/web/check/epub.mjs build/attention.epub
+	$Qnode book/web/check/browser.mjs build/web
 	$Q[ -z "$(MOVED)" ] || $(MAKE) --no-print-directory check-live
-	$Q[ ! -d build/web-checks ] || node book/web/check/browser.mjs build/web
 # Of the live figures: the numbers in node, the rest in a browser
 check-live: $(MOVED) $(NATIVE)
 	$Qnode book/web/check/live.mjs
-	$Q[ ! -d build/web-checks ] || node book/web/check/live-browser.mjs build/web
-## setup-web: what the web edition and its checks need beyond `make setup'
-setup-web:
-	@book/web/setup
+	$Qnode book/web/check/live-browser.mjs build/web

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { createRequire } from 'node:module';
 import { check, finish } from './report.mjs';
 
-const require = createRequire(path.resolve('build/web-checks/package.json'));
+const require = createRequire(path.resolve('build/npm/package.json'));
 const { chromium } = require('playwright-core');
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const SITE = path.resolve(process.argv[2] ?? 'build/web'),

@@ -428,7 +428,7 @@
       this.caption = make('figcaption', {}, caption ?? '');
       this.sheet = make('div', { class: 'sheet' }, canvas);
       stage.drawings.append(make('figure', { class: 'pixels' }, this.sheet, this.caption));
-      whenThemeChanges(() => this.values && canvas.isConnected && this.paint());
+      whenThemeChanges(() => this.values && this.paint());
     }
     set(values, caption) {
       this.values = values;
@@ -436,6 +436,7 @@
       this.paint();
     }
     paint() {
+      if (!this.canvas.isConnected) return;
       const c = this.canvas.getContext('2d'),
         image = c.createImageData(this.columns, this.rows);
       const colour = this.palette(getComputedStyle(this.canvas));
