@@ -5,7 +5,7 @@
 //   tex.mjs, chunk.mjs, noted.mjs       read
 //   numbers, inline, blocks, statements, lists (.mjs), each built on the one before: the book
 //   math, figures, cover                formulas, drawings
-//   template, data, epub                write
+//   template, data, epub, live          write
 // Everything is counted here again and compared with what LaTeX has counted; a difference,
 // an unknown command, an unknown result or a check that has not passed stops the build; in a
 // draft some of that is only said.
@@ -19,6 +19,7 @@ import { coverArcs } from './cover.mjs';
 import { cover, frame } from './template.mjs';
 import { codeData, piecesData, searchData } from './data.mjs';
 import { writeEpub } from './epub.mjs';
+import { liveFiles } from './live.mjs';
 import * as noted from './noted.mjs';
 import { anchor, read, write } from './util.mjs';
 
@@ -315,6 +316,7 @@ function writeSite(book, all) {
     if (!/epub/.test(f)) bring(f, `assets/${path.basename(f)}`);
   for (const f of inFolder(path.join(KEPT, 'fonts')))
     if (/woff2$/.test(f)) bring(f, `assets/${path.basename(f)}`);
+  for (const [from, to] of liveFiles()) bring(from, to);
   sweep(OUT, wanted);
   fs.writeFileSync(path.join(OUT, 'built'), '');
 }

@@ -1,4 +1,5 @@
 // template.mjs: the frame of a page, and the first page.
+import { liveHead } from './live.mjs';
 import { esc, text } from './util.mjs';
 
 export const TITLE = 'Attention as a Bilinear Form';
@@ -89,7 +90,7 @@ export function frame(book, page, before, after) {
 <link rel="stylesheet" href="assets/style.css">
 <script src="assets/theme.js"></script>
 <script src="assets/book.js" defer></script>
-</head>
+${liveHead(page.html)}</head>
 <body class="${page.kind ?? ''}">
 <a class="skip" href="#main">Skip to the text</a>
 <header class="bar">
