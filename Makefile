@@ -27,7 +27,7 @@ endif
 ## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
 ## clean: remove build/ and the PDFs
 ## setup-prove: and what `make prove' needs, 400 MB more
-## setup-web: and what `make web epub check-web' needs: a browser, node, three packages of npm
+## setup-web: and what `make web epub check-site check-web' needs: node, npm, a browser, clang
 .PHONY: setup setup-prove setup-web clean
 setup setup-prove setup-web:
 	@book/setup/$@
