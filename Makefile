@@ -241,7 +241,7 @@ shape: $(NW)
 ## watch: rebuild whenever a chapter, figure or style is saved (WEB=1: the site)
 .PHONY: watch
 watch:
-	@while :; do $(MAKE) --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
+	@while :; do $(MAKE) -j2 --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 
