@@ -81,6 +81,16 @@ BOOST_AUTO_TEST_CASE(a_form_for_each_distance) {
     }
     return m;
   };
+
+  // read the form off the rotated unit vectors
+  const Matrix<quad> unit = Matrix<quad>::Identity(d, d);
+  const auto turned = [&](Index p) {
+    return rotate(unit, R, Places(std::vector<Index>(std::size_t(d), p)));
+  };
+  const auto form = [&](Index i, Index j) {
+    return Matrix<quad>(turned(i) * turned(j).transpose());
+  };
+  const double off = 360 * 0x1p-113;
   Matrix<double> G(n, n);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
@@ -90,7 +100,8 @@ BOOST_AUTO_TEST_CASE(a_form_for_each_distance) {
       };
       verify(distance(score(q, k), quad((q * M(j - i) * k.transpose())(0, 0))),
              1e-30);
-      verify(distance(M(i - j), M(j - i).transpose()), 0);
+      verify(distance(form(i, j), M(j - i)), off);
+      verify(distance(form(j + 3, i + 3), form(i, j).transpose()), off);
       const quad self = score(q, q);
       verify(worse(0, to_double(self - q.squaredNorm())), 1e-30);
       G(i, j) = to_double(self);
