@@ -371,6 +371,11 @@ BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {
   const Matrix<double> k{{0, 1}, {3, 0}, {0, 0}};
   BOOST_TEST(detail::largest_eigenvalue(k) == 9);
 }
+BOOST_AUTO_TEST_CASE(first_plain_step_by_hand) {
+  const auto path = fit_query(Matrix<double>{{2}, {0}},
+                              Vector<double>{{0.75, 0.25}}, Steps::plain, 0, 1);
+  verify(std::abs(path.at(0) - 0.25), 0);
+}
 BOOST_AUTO_TEST_CASE(full_steps_diverge) {
   int lost = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {

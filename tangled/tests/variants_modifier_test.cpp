@@ -187,6 +187,11 @@ BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(draw_parts(5, 2, 2, 2, 0, 1), {causal(5, 2)}, f, f.O),
       std::invalid_argument, says("the forward pass has scores 5x3"));
+  auto less = f;
+  less.O = f.O.topRows(4).eval();
+  BOOST_CHECK_EXCEPTION(
+      variant_vjp<quad>(x, {causal(5, 3)}, less, less.O),
+      std::invalid_argument, says("has scores 5x3 and O 4x2"));
   QuadParts y = x;
   y.K = y.V.topRows(2);
   BOOST_CHECK_EXCEPTION(variant_in_tiles(y, {causal(5, 3)}, 2),

@@ -21,6 +21,18 @@ inline double kernel_edge(const Matrix<double>& m) {
 }
 
 // check positions
+BOOST_AUTO_TEST_CASE(places_by_hand) {
+  using Range = std::pair<Index, Index>;
+  const Places ids(std::vector<Index>{7, 3, 4, 5}), run(3, 3);
+  const Places last = ids.part(1, 4);
+  BOOST_TEST((ids[0] == 7 && ids[3] == 5 && run[2] == 5));
+  BOOST_TEST((ids.range(0, 2) == Range{3, 7}));
+  BOOST_TEST((run.range(1, 3) == Range{4, 5}));
+  BOOST_TEST((last.range(1, 3) == Range{4, 5}));
+  BOOST_TEST((last == run && !(last == ids) && !(run == Places(3))));
+  const Positions at{run, Places(4)};
+  BOOST_TEST((at.offsets({0, 2, 1, 3}) == Range{-3, -1}));
+}
 BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
   const Index d = 12;
   const auto theta = frequencies<quad>(d);
