@@ -172,10 +172,11 @@ have in_ x i j : inside x i j ->
     (kr (j0 x) (j1 x)).1 <= k j <= (kr (j0 x) (j1 x)).2.
   by move=> /and4P[a b c e]; split; [apply: q_range | apply: k_range];
     rewrite ?a ?b ?c ?e.
-have front r t p : r.1 <= p <= r.2 -> match among r t return Prop with
+have front (r : int * int) (t p : int) : r.1 <= p <= r.2 ->
+    match among r t return Prop with
     none => ~~ in_front t p | all => in_front t p | some => True end.
-  rewrite /among /in_front; case: ifP => [h|_]; first by lia.
-  by case: ifP => // h; lia.
+  rewrite /among /in_front; case: ifP => [h|_] /=; first by move: h; lia.
+  by case: ifP => // h /=; move: h; lia.
 split=> [x|t x] /=.
   case: ifP => [out i j /in_[]|_]; first by move: out; lia.
   by case: ifP => // eqs i j /in_[]; move: eqs; lia.

@@ -162,3 +162,21 @@ Example kernel_of_fisher := @softfisher.kernel_of_fisher R 2 A 1 weights1
 Example minor_of_fisher := @softfisher.minor_of_fisher R 1 A 1 weights1
   weights_neq0.
 End Fisher.
+
+(* examples of flows and lines, in Coq *)
+Example natural_flow (F : fieldType) d (dL : 'cV[F]_d) :=
+  @natural.natural_flow F d _ _ dL _ (unitmx1 _ _) (unitmx1 _ _) erefl.
+Example gauges_move_alike (R : realFieldType) A_bar :=
+  @softfisher.gauges_move_alike R 2 _ 1 (weights1 R) (@weights_neq0 R)
+    (one_neq0 R) _ (weights1 R) A_bar.
+Section Lines.
+Let R := [comUnitRingType of {poly rat}].
+Let d (a : 'I_1) : {additive R -> R} := [additive of @deriv rat_Ring].
+Let V : 'cV[R]_1 := const_mx 1.
+Lemma along_itself f :
+  d 0 ([rmorphism of @idfun R] f) =
+  \sum_a [rmorphism of @idfun R] (d a f) * V a 0.
+Proof. by rewrite big_ord1 mxE mulr1. Qed.
+Example straight_lines := @connection.straight_lines R 1 d commute two_unit
+  _ second_unit R (d 0) (product_rule 0) _ V along_itself.
+End Lines.

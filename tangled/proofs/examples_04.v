@@ -52,3 +52,13 @@ Lemma uniform i j : halves R n i j = 2%:R^-1. Proof. by rewrite mxE. Qed.
 Example uniform_layer_averages (O_bar : 'M[R]_(n, c)) :=
   @storedweights.uniform_layer_averages R n 2 c _ O_bar uniform.
 End Stored.
+
+(* examples of gradients of scores, in Coq *)
+Section Cotangents.
+Variables (F : realFieldType) (n c : nat).
+Example cotangents_of_scores S A_bar l_bar dS dT :=
+  @rest.cotangents_of_scores F n 2 1 (halves F n) S A_bar l_bar
+    (fun i => halves_sum F i) dS dT (oner_neq0 F).
+Example scores_do_not_act (S : 'M[F]_(n, c)) i j :=
+  @storedweights.scores_do_not_act F n c (fun=> 1) S i j (oner_neq0 F).
+End Cotangents.

@@ -93,7 +93,7 @@ split.
     have -> : mean p (fun j => score q j + t * lowered u j) =
         mean p (score q) + t * mean p (lowered u).
       by rewrite /mean mulr_sumr -big_split; apply: eq_bigr => j _ /=; ring.
-    by rewrite /c0 /b0; ring.
+    by rewrite /c0 /b0 mulrDr opprD addrA mulNr mulrCA [t * _]mulrC.
   have da : is_derive (0 : R) (1 : R) (cst c0 + (b0 \*: id : R -> R)) b0.
     by apply: is_derive_eq; rewrite add0r /GRing.scale /= mulr1.
   apply: (is_derive_eq (is_deriveD da h1)).
