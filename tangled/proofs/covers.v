@@ -178,8 +178,8 @@ have front (r : int * int) (t p : int) : r.1 <= p <= r.2 ->
   rewrite /among /in_front; case: ifP => [h|_] /=; first by move: h; lia.
   by case: ifP => // h /=; move: h; lia.
 split=> [x|t x] /=.
-  case: ifP => [out i j /in_[]|_]; first by move: out; lia.
-  by case: ifP => // eqs i j /in_[]; move: eqs; lia.
+  case: ifP => [out i j /in_[]|near]; first by move: out; lia.
+  by case: ifP => // eqs i j /in_[]; move: near eqs; lia.
 case A : (among (qr _ _) t); case B : (among (kr _ _) t) => //= i j /in_[hq hk];
   have := front _ t _ hq; have := front _ t _ hk; rewrite A B.
 - by move=> /negbTE-> /negbTE->.

@@ -68,7 +68,8 @@ End Projection.
 Example hessian_in_scores := @hessian.hessian_in_scores R _ true s 1
   ltr01 v w.
 Example hessian_in_the_query d e (M : 'M[R]_(d, e)) k b q u w :=
-  @hessian.hessian_in_the_query R _ true d e M k b q u w 1 ltr01.
+  @hessian.hessian_in_the_query R _ true d e M k b _ q u w 1 ltr01
+    (conj (@half_ge0 R) (half_sum R)).
 End Rows.
 Example cotangents_without_g_bar (F : fieldType) nq nk d r
     (W : 'M[F]_(r, d)) (Q : 'M[F]_(nq, d)) (K : 'M[F]_(nk, d)) S_bar :=
