@@ -27,7 +27,7 @@ endif
 ## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
 ## clean: remove build/ and the PDFs
 ## setup-prove: and what `make prove' needs, 400 MB more
-## setup-web: and what `make web epub check-web' needs: a browser, node, three packages of npm
+## setup-web: and what `make web epub check-site check-web' needs: node, npm, a browser, clang
 .PHONY: setup setup-prove setup-web clean
 setup setup-prove setup-web:
 	@book/setup/$@
@@ -241,7 +241,7 @@ shape: $(NW)
 ## watch: rebuild whenever a chapter, figure or style is saved (WEB=1: the site)
 .PHONY: watch
 watch:
-	@while :; do $(MAKE) --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
+	@while :; do $(MAKE) -j2 --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 

@@ -8,20 +8,20 @@ gawk_coq = gawk -f book/prove/coq.awk -f book/prove/$1.awk
 build/prove/claims: $(PROOF_V) $(TANGLED) $(wildcard book/prove/*.awk)
 	@mkdir -p $(@D)
 	$Q$(if $(PROOFS),$(call gawk_coq,claims) $(PROOF_V)) > $@
-build/prove/hashes: $(PROOF_V) $(TANGLED) $(wildcard book/prove/*)
+build/prove/hashes: $(PROOF_V) $(wildcard book/prove/*) | $(TANGLED)
 	@mkdir -p $(@D)
 	$Qbook/prove/hashes $(PROOF_V) > $@
 # The stamps; a draft and a preview print those that are refused, so that one sees it.
 SOFT    := $(or $(DRAFT),$(filter preview web-draft,$(MAKECMDGOALS)))
 PROVED := build/proved$(if $(SOFT),-draft).tex
 # (Numbers that proofs and program share are the same, says the compiler.)
-build/prove/constants: $(PROOF_V) $(TANGLED) $(SRC_H) $(wildcard book/prove/*.awk)
+build/prove/constants: $(PROOF_V) $(SRC_H) $(wildcard book/prove/*.awk) | $(TANGLED)
 	@mkdir -p $(@D)
 	$Q$(if $(PROOFS),$(call gawk_coq,constants) $(PROOF_V)) > $@.cpp
 	$Q$(CXX) $(STD) $(INC) -fsyntax-only $@.cpp 2>&1 | book/compile/blame
 	@touch $@
 # (Tables that Coq has computed are of these definitions.)
-build/prove/tables: $(PROOF_V) $(TANGLED) build/prove/hashes book/prove/tables \
+build/prove/tables: $(PROOF_V) build/prove/hashes book/prove/tables \
     $(wildcard tests/reference/coq_*.txt)
 	$Q$(if $(PROOFS),book/prove/tables --check build/prove/hashes $(PROOF_V))
 	@touch $@

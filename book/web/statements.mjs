@@ -100,25 +100,25 @@ export class Statements extends Blocks {
       this.ledger.push({ ...what, key });
       return `<li>${this.caseLink(key)} <span>${this.measured(key)}</span></li>`;
     });
-    return `<div class="stamp" role="note" aria-label="stamp of ${what.kind} ${what.number}"><p><b>${word}</b></p><ul>${items.join(
-      '',
+    return `<div class="stamp" role="note" aria-label="stamp of ${what.kind} ${what.number}"><p><b>${word}</b></p> <ul>${items.join(
+      ' ',
     )}</ul></div>`;
   }
   /// The second stamp: what Coq has read, on which axioms, and what it leaves to the check.
   stampProved({ kind, number, proofs }, n) {
     if (!proofs.length) return '';
     const said = (key) => [...new Set(proofs.map((p) => p[key]).filter(Boolean))];
-    const names = proofs.map((p) => `<li>${this.proofLink(p.theorem, n)}</li>`).join('');
+    const names = proofs.map((p) => `<li>${this.proofLink(p.theorem, n)}</li>`).join(' ');
     const open = `<div class="stamp`,
       about = `role="note" aria-label="proof of ${kind} ${number}"`;
     if (proofs.some((p) => p.refused)) {
       this.missing(n, `${kind} ${number} is not known to be proved`);
-      return `${open} open" ${about}><p><b>not proved</b></p><ul>${names}</ul></div>`;
+      return `${open} open" ${about}><p><b>not proved</b></p> <ul>${names}</ul></div>`;
     }
     const except = said('except').map((s) => this.inline(this.parse(s, this.where)));
-    return `${open}" ${about}><p><b>proved</b></p><ul>${names}</ul><span>Coq ${said('version')}, ${said(
+    return `${open}" ${about}><p><b>proved</b></p> <ul>${names}</ul> <span>Coq ${said('version')}, ${said(
       'group',
-    ).join('; ')}</span>${except.length ? `<span><em>except: ${except.join('; ')}</em></span>` : ''}</div>`;
+    ).join('; ')}</span>${except.length ? ` <span><em>except: ${except.join('; ')}</em></span>` : ''}</div>`;
   }
   /// The name of a theorem of Coq; it opens the proof.
   proofLink(theorem, n) {

@@ -30,7 +30,7 @@ build/web/index.html: $(PDF) $(WEBSOURCES) $(MOVED)
 	@touch $@
 build/attention.epub: build/web/index.html ;
 
-.PHONY: web epub check-web check-live
+.PHONY: web epub check-site check-web
 ## web: the book as a site that needs no server, in build/web/
 web: build/web/index.html
 	$(call made,build/web/index.html)
@@ -43,14 +43,13 @@ web-draft: $(TEX) $(PROVED) build/tex/reference.tex build/chapters.tex build/cov
 ## epub: both volumes as one EPUB
 epub: build/attention.epub
 	$(call made,build/attention.epub)
-## check-web: links, words and numbers as in the PDFs, mutations, accessibility, EPUB
-check-web: web
+## check-site: links, words and numbers as in the PDFs, mutations, EPUB, live numbers
+check-site: web $(if $(MOVED),$(NATIVE))
 	$Qnode book/web/check/files.mjs build/web
 	$Qnode book/web/check/mutations.mjs
 	$Qnode book/web/check/epub.mjs build/attention.epub
+	$Q[ -z "$(MOVED)" ] || node book/web/check/live.mjs
+## check-web: check-site, and accessibility and the reader's steps on each page in a browser
+check-web: check-site
 	$Qnode book/web/check/browser.mjs build/web
-	$Q[ -z "$(MOVED)" ] || $(MAKE) --no-print-directory check-live
-# Of the live figures: the numbers in node, the rest in a browser
-check-live: $(MOVED) $(NATIVE)
-	$Qnode book/web/check/live.mjs
-	$Qnode book/web/check/live-browser.mjs build/web
+	$Q[ -z "$(MOVED)" ] || node book/web/check/live-browser.mjs build/web

@@ -355,6 +355,10 @@ BOOST_AUTO_TEST_CASE(descent_demands_descent) {
     verify(std::abs(steps - (speed == 1e6 ? 3 : 0)), 0);
     BOOST_TEST(descend(1.0, loss, propose, 1.0, 3).loss.size() == 1);
   }
+  const auto far = [](double x) {
+    return std::pair(1.0, [=](double t) { return x - 8 * t; });
+  };
+  verify(std::abs(descend(1.0, loss, far, 0.0, 1).at), 0);
 }
 BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {
   const Matrix<double> k{{0, 1}, {3, 0}, {0, 0}};

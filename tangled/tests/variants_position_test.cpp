@@ -415,6 +415,13 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(rotate(X.leftCols(2), R), bad, says("X is 2x2"));
   BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), R, Places(3)), bad,
                         says("rotate: X is 2x4 but has 3 places"));
+  const Rotations<double> t = rotations(R, Places(2));
+  Rotations<double> thin = t, low = t;
+  thin.sin.resize(2, 1), low.sin.resize(1, 2);
+  BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), thin), bad,
+                        says("rotate: cosines are 2x2 but sines 2x1"));
+  BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), low), bad,
+                        says("rotate: cosines are 2x2 but sines 1x2"));
   for (const Stretch& x : {Stretch{0.5, 10}, {2, 0}, {2, 10, 0, 4},
                            {2, 10, 4, 4}, {nan, 10}, {2, nan}}) {
     BOOST_CHECK_EXCEPTION(llama3_frequencies<double>(4, x), std::domain_error,
@@ -430,6 +437,7 @@ BOOST_AUTO_TEST_CASE(positions_start_at_zero) {
   const Rotary<double> R{frequencies<double>(4)};
   verify(distance(rotate(X, R).row(0), X.row(0)), 0);
   verify(distance(rotate(X, R), rotate(X, R, 0)), 0);
+  BOOST_TEST(rotate(Matrix<double>(0, 4), R).rows() == 0);
   verify(distance(sinusoidal<double>(1, 4), Matrix<double>{{0, 1, 0, 1}}), 0);
   verify(distance(sinusoidal<double>(3, 4), sinusoidal<double>(3, 4, 0, 1e4)),
          0);

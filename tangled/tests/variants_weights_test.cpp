@@ -231,7 +231,8 @@ BOOST_AUTO_TEST_CASE(sinkhorn_sums) {
 BOOST_AUTO_TEST_CASE(sinkhorn_stops) {
   BOOST_TEST((sinkhorn(Matrix<double>(0, 3), 1.0).P.cols() == 3 &&
               sinkhorn(Matrix<double>(3, 0), 1.0).rounds == 0 &&
-              sinkhorn(Matrix<double>{{0, 0}, {0, 0}}, 1.0).rounds == 1));
+              sinkhorn(Matrix<double>{{0, 0}, {0, 0}}, 1.0).rounds == 1 &&
+              sinkhorn(Matrix<double>{{1}, {2}}, 1.0).rounds == 1));
   Matrix<double> s = gaussian<double>(3, 3, 1);
   const auto near = sinkhorn(s, 1.0, 99, 1e-3);
   verify(near.residual, 1e-3);
@@ -346,8 +347,9 @@ BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
                           says("is not between 0 and 0.34657"));
   const double T = temperature_of_entropy(pair, 0.3);
   verify(std::abs(gibbs_entropy(pair, T).mean() - 0.3), 0x1p-50);
-  BOOST_CHECK_EXCEPTION(temperature_of_entropy(Matrix<double>(2, 0), 0.1),
-                        std::domain_error, says("between 0 and 0"));
+  for (const Matrix<double>& one : {Matrix<double>(2, 0), Matrix<double>{{3}}})
+    BOOST_CHECK_EXCEPTION(temperature_of_entropy(one, 0.1), std::domain_error,
+                          says("between 0 and 0"));
 }
 BOOST_AUTO_TEST_CASE(planted_temperature) {
   for (const double T : {0.1, 0.2, 0.7, 1.0, 4.0, 50.0}) {
@@ -359,6 +361,15 @@ BOOST_AUTO_TEST_CASE(planted_temperature) {
       verify(to_double(abs(found / quad(T) - 1)), 1e-28);
     }
   }
+}
+BOOST_AUTO_TEST_CASE(any_temperature_of_equal_scores) {
+  const Matrix<double> q{{0.25, 0.75}, {0.5, 0.5}}, none(2, 0);
+  for (const Matrix<double>& w : {q, none})
+    for (const double s : {0.0, 2.0}) {
+      const Matrix<double> equal = Matrix<double>::Constant(2, w.cols(), s);
+      const double T = learn_temperature(equal, w);
+      BOOST_TEST((0 < T && T < inf));
+    }
 }
 BOOST_AUTO_TEST_CASE(learning_is_convex) {
   const Matrix<quad> s = gaussian<quad>(4, 6, 1, "s"),

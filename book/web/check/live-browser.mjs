@@ -1,6 +1,7 @@
 // live-browser.mjs: the live figures in a browser.  node live-browser.mjs build/web [SHOTS]
-// Each is opened by the keyboard, moved by each of its controls, looked at by axe in both
-// themes and at 320 px, and closed again; with a folder SHOTS, pictures are left there.
+// Each is opened by the keyboard, moved by each of its controls and by each point that can be
+// dragged, looked at by axe in both themes and at 320 px, and closed again; with a folder
+// SHOTS, pictures are left there.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -79,6 +80,30 @@ async function idle(name) {
   }
   return dead;
 }
+/// Points that do not follow the mouse, or whose sliders do not follow them.
+async function stuck(name) {
+  const dead = [];
+  const handles = page.locator(`${live(name)} .handle`);
+  const sliders = () =>
+    page
+      .locator(live(name))
+      .evaluate((e) => [...e.querySelectorAll('output')].map((o) => o.textContent).join());
+  for (let k = 0; k < (await handles.count()); k++) {
+    const knob = handles.nth(k).locator('.knob');
+    await knob.scrollIntoViewIfNeeded();
+    const before = await sliders(),
+      { x, y, width, height } = await knob.boundingBox();
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 - 45, y + height / 2 - 25, { steps: 3 });
+    await page.mouse.up();
+    await page.waitForTimeout(30);
+    const after = await knob.boundingBox();
+    if ((await sliders()) === before || (after.x === x && after.y === y))
+      dead.push(`point ${k + 1} cannot be dragged`);
+  }
+  return dead;
+}
 async function accessible(name, scheme) {
   await page.emulateMedia({ colorScheme: scheme });
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
@@ -142,6 +167,7 @@ for (const file of fs.readdirSync(SITE).filter((f) => f.endsWith('.html'))) {
       return words.length > 20 && words === spoken;
     }, live(name));
     faults.push(...(await idle(name)).map((label) => `${label} moves nothing`));
+    faults.push(...(await stuck(name)));
     if (/NaN|undefined|Infinity/.test(await words(name)))
       faults.push(`it says ${await words(name)}`);
     for (const scheme of ['light', 'dark']) faults.push(...(await accessible(name, scheme)));
@@ -154,7 +180,7 @@ for (const file of fs.readdirSync(SITE).filter((f) => f.endsWith('.html'))) {
       faults.push('it plays for who wants no motion');
     check(
       !faults.length,
-      `${name}: live after ${first.toFixed(0)} ms, moved by its controls`,
+      `${name}: live after ${first.toFixed(0)} ms, moved by its controls and points`,
       faults,
     );
   }

@@ -1,5 +1,5 @@
 // live.mjs: do the live figures show the numbers of the native program?
-//   node live.mjs            (make check-live has compiled both)
+//   node live.mjs            (make check-site has compiled both)
 // Each function of book/web/live/functions is called in WebAssembly and natively with the
 // same arguments; numbers may differ by 1e-12 of themselves, or by 1e-12 if they are below
 // a thousandth.  Each module exports what is listed, imports nothing, and is small.
