@@ -55,10 +55,9 @@ End Stored.
 
 (* examples of gradients of scores, in Coq *)
 Section Cotangents.
-Variables (F : realFieldType) (n c : nat).
-Example cotangents_of_scores S A_bar l_bar dS dT :=
-  @rest.cotangents_of_scores F n 2 1 (halves F n) S A_bar l_bar
-    (fun i => halves_sum F i) dS dT (oner_neq0 F).
+Variables (F : fieldType) (n c : nat).
+Example cotangents_of_scores (A S : 'M[F]_(n, c)) A_bar l_bar dS dT :=
+  @rest.cotangents_of_scores F n c 1 A S A_bar l_bar dS dT (oner_neq0 F).
 Example scores_do_not_act (S : 'M[F]_(n, c)) i j :=
   @storedweights.scores_do_not_act F n c (fun=> 1) S i j (oner_neq0 F).
 End Cotangents.
