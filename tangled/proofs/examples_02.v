@@ -65,3 +65,8 @@ Proof. by rewrite divff// invr_neq0 ?pnatr_eq0. Qed.
 Example luce := @luce.luce R P (fun _ _ => 1) positive normed irrelevant
   (fun _ _ _ _ => erefl) (fun _ _ _ _ _ => lexx _).
 End Luce.
+
+(* an example of an infinite divergence, in Coq *)
+Example gibbs_with_infinity (R : realType) :=
+  @divergence.gibbs_with_infinity R _ _ _ (distribution2 R)
+    (distribution2 R).

@@ -68,7 +68,8 @@ End Projection.
 Example hessian_in_scores := @hessian.hessian_in_scores R _ true s 1
   ltr01 v w.
 Example hessian_in_the_query d e (M : 'M[R]_(d, e)) k b q u w :=
-  @hessian.hessian_in_the_query R _ true d e M k b q u w 1 ltr01.
+  @hessian.hessian_in_the_query R _ true d e M k b _ q u w 1 ltr01
+    (conj (@half_ge0 R) (half_sum R)).
 End Rows.
 Example cotangents_without_g_bar (F : fieldType) nq nk d r
     (W : 'M[F]_(r, d)) (Q : 'M[F]_(nq, d)) (K : 'M[F]_(nk, d)) S_bar :=
@@ -162,3 +163,21 @@ Example kernel_of_fisher := @softfisher.kernel_of_fisher R 2 A 1 weights1
 Example minor_of_fisher := @softfisher.minor_of_fisher R 1 A 1 weights1
   weights_neq0.
 End Fisher.
+
+(* examples of flows and lines, in Coq *)
+Example natural_flow (F : fieldType) d (dL : 'cV[F]_d) :=
+  @natural.natural_flow F d _ _ dL _ (unitmx1 _ _) (unitmx1 _ _) erefl.
+Example gauges_move_alike (R : realFieldType) A_bar :=
+  @softfisher.gauges_move_alike R 2 _ 1 (weights1 R) (@weights_neq0 R)
+    (one_neq0 R) _ (weights1 R) A_bar.
+Section Lines.
+Let R := [comUnitRingType of {poly rat}].
+Let d (a : 'I_1) : {additive R -> R} := [additive of @deriv rat_Ring].
+Let V : 'cV[R]_1 := const_mx 1.
+Lemma along_itself f :
+  d 0 ([rmorphism of @idfun R] f) =
+  \sum_a [rmorphism of @idfun R] (d a f) * V a 0.
+Proof. by rewrite big_ord1 mxE mulr1. Qed.
+Example straight_lines := @connection.straight_lines R 1 d commute two_unit
+  _ second_unit R (d 0) (product_rule 0) _ V along_itself.
+End Lines.

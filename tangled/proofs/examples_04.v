@@ -52,3 +52,12 @@ Lemma uniform i j : halves R n i j = 2%:R^-1. Proof. by rewrite mxE. Qed.
 Example uniform_layer_averages (O_bar : 'M[R]_(n, c)) :=
   @storedweights.uniform_layer_averages R n 2 c _ O_bar uniform.
 End Stored.
+
+(* examples of gradients of scores, in Coq *)
+Section Cotangents.
+Variables (F : fieldType) (n c : nat).
+Example cotangents_of_scores (A S : 'M[F]_(n, c)) A_bar l_bar dS dT :=
+  @rest.cotangents_of_scores F n c 1 A S A_bar l_bar dS dT (oner_neq0 F).
+Example scores_do_not_act (S : 'M[F]_(n, c)) i j :=
+  @storedweights.scores_do_not_act F n c (fun=> 1) S i j (oner_neq0 F).
+End Cotangents.

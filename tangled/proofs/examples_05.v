@@ -1,8 +1,8 @@
 (* proofs/examples_05.v: tangled from chapters/05-multihead-checks.nw; edit that file, not this one. *)
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
 From attn Require Import prelude examples.
-From attn Require metric averages layers collapse multihead parameters gauges
-  dobrushin tanh.
+From attn Require metric averages layers collapse multihead parameters
+  gauges dobrushin tanh gibbs diversity.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -78,3 +78,11 @@ Qed.
 Example collapse := @collapse.collapse R n D _ X (fun=> 0) (fun=> 0)
   (fun=> 1) (fun=> 1) bounded bounded_value (fun=> ler01) (fun=> ler01).
 End Depth.
+
+(* an example of diverse heads, in Coq *)
+Lemma heads_of_halves (R : realType) (h : bool) :
+  gibbs.distribution (half R).
+Proof. by split; [exact: half_ge0 | exact: half_sum]. Qed.
+Example js_range (R : realType) :=
+  @diversity.js_range R bool_finType bool_finType (fun=> half R) true
+    (@heads_of_halves R).

@@ -1,6 +1,6 @@
 (* proofs/examples_06.v: tangled from chapters/06-variants-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require cache causal covers dropout rows.
+From attn Require cache causal covers dropout rows offsets.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -61,3 +61,16 @@ Example sink := @rows.sink F e _ 0 xpredT s one_key.
 Example sink_of_an_empty_row z0 := @rows.sink_of_an_empty_row F e d _ z0
   xpred0 s V (fun=> isT).
 End Sink.
+
+(* examples of masks of every kind, in Coq *)
+Example order_matters (F : fieldType) :=
+  @cache.order_matters F (fun=> 1) (oner_neq0 F).
+Lemma limits (a b i : nat) : (a <= i < b)%N -> a%:Z <= i%:Z <= b%:Z.
+Proof. by move=> /andP[h h']; rewrite !lez_nat h ltnW. Qed.
+Example strided_sound := @covers.strided_sound _ _ _ _ range (Posz 2) isT.
+Example labels_and_tokens_sound := @covers.labels_and_tokens_sound
+  Posz Posz (fun a b => (a%:Z, b%:Z)) (fun a b => (a%:Z, b%:Z)) limits limits.
+Example sees_offsets (F : fieldType) exp cap nq nk d dv c0 sink u w table
+    slope T T' B keep M Q K V p p' :=
+  @offsets.sees_offsets F exp cap nq nk d dv c0 sink u w table slope T T'
+    B keep M Q K V p p' _ _ (fun i j => erefl).

@@ -1,7 +1,7 @@
 (* proofs/examples_07.v: tangled from chapters/07-kernel-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require metric crossover delta leave_one_out recurrence regression
-  rows.
+From attn Require metric crossover delta leave_one_out recurrence
+  regression rows landmarks.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -50,3 +50,27 @@ Example attention_is_regression (R : realType) d (K : finType) k q j :=
   @regression.attention_is_regression R d K k _ (metric.metric1 R d) q j.
 Example equal_norms (R : realType) d (K : finType) k q :=
   @regression.equal_norms R d K k _ (metric.metric1 R d) q.
+
+(* examples of landmarks, in Coq *)
+Section Landmark.
+Variable R : realFieldType.
+Let kappa (x y : R) := x * y.
+Let l (r : 'I_1) : R := 1.
+Lemma kappa_sym x y : kappa x y = kappa y x. Proof. exact: mulrC. Qed.
+Lemma kappa_ge0 n (p c : 'I_n -> R) :
+  0 <= \sum_i \sum_j c i * c j * kappa (p i) (p j).
+Proof.
+have -> : \sum_i \sum_j c i * c j * kappa (p i) (p j) =
+    (\sum_i c i * p i) ^+ 2; last exact: sqr_ge0.
+rewrite expr2 mulr_suml; apply: eq_bigr => i _; rewrite mulr_sumr.
+by apply: eq_bigr => j _; rewrite mulrACA.
+Qed.
+Lemma one_factor : landmarks.kLL kappa l = 1%:M *m 1%:M^T.
+Proof.
+by apply/matrixP => i j; rewrite trmx1 mulmx1 !mxE !ord1 /kappa mulr1.
+Qed.
+Example landmarks_are_exact x r := @landmarks.landmarks_are_exact R R kappa 1
+  l 1%:M kappa_sym one_factor (unitmx1 _ _) x r.
+Example residual_is_positive n p c := @landmarks.residual_is_positive R R
+  kappa 1 l 1%:M kappa_sym kappa_ge0 one_factor (unitmx1 _ _) n p c.
+End Landmark.

@@ -103,3 +103,11 @@ Proof. by apply: retrieval.energy_below => //; exact: ltr01. Qed.
 Example steps_bounded := @retrieval.steps_bounded R d P (fun=> v) _ 1 one
   ltr01 x _ p0 bounded.
 End Hopfield.
+
+(* an example of a group, in Coq *)
+Section Near.
+Variables (R : realType) (d : nat) (P : finType) (p0 : P) (v x : 'rV[R]_d).
+Example group_is_near := @retrieval.group_is_near R d P (fun=> v) _ 1
+  (metric.metric1 R d) ltr01 (pred1 p0) x 0 p0 (eqxx p0)
+  (@G_apart R d P p0 v x) 0 (near v).
+End Near.

@@ -28,3 +28,10 @@ Example with_shortcut (V : zmodType) := @speed.with_shortcut V 1 _ (@itself V).
 Example speed l X i := @speed.speed T 1 _ l isT (fun=> @itself T) X X i
   (fun _ _ _ => erefl).
 End Speed.
+
+(* an example without gradients, in Coq *)
+Lemma nothing (A : Type) (t : nat) : speed.window 1 (fun X : nat -> A => X).
+Proof. exact: (speed.by_position (fun _ x => x)). Qed.
+Example no_gradient (R : ringType) (V : lmodType R) l i X t :=
+  @speed.no_gradient R V 1 _ l i X (fun=> 0) t isT (@nothing V)
+    (fun _ _ _ => erefl).

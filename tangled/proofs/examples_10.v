@@ -51,3 +51,8 @@ Lemma quick : (0 : R) <= (1 : R) <= 2%:R.
 Proof. by rewrite ler01 ler1n. Qed.
 Example ring_back r := @going_back.ring_back R 2 1 2%:R r isT quick.
 End Times.
+
+(* examples of second laps, in Coq *)
+Example second_lap (R : realFieldType) r :=
+  @going_back.second_lap R 2 1 2%:R r isT (quick R).
+Example grid_volume m h d := @volume.grid_volume 2 2 m h d 0 isT isT.

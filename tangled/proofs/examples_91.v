@@ -1,6 +1,6 @@
 (* proofs/examples_91.v: tangled from chapters/91-checking-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require dual finite reverse rounding schwartz.
+From attn Require dual finite reverse rounding schwartz tape.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -73,3 +73,17 @@ Example false_in_one := @schwartz.false_in_one F R _ 1 ler01 [:: i] 0 i isT
 Example false_in_all := @schwartz.false_in_all F R _ 1 ler01 [:: i]
   (conj i_false I).
 End Schwartz.
+
+(* an example of a tape, in Coq *)
+Section Tape.
+Variable R : realType.
+Let plus : tape.function R := @tape.Function R 0 1 (fun a b => a + b)
+  (fun _ _ => 1) (fun _ _ => 1).
+Lemma plus_chain (x : nat -> R) : tape.smooth 2 [:: plus] x.
+Proof.
+split=> // u v du dv _ _ hu hv; rewrite !mul1r.
+exact: (derive.is_deriveD hu hv).
+Qed.
+Example reverse_is_derivative x i := @tape.reverse_is_derivative R 2
+  [:: plus] x 2 i isT isT (plus_chain x).
+End Tape.

@@ -106,8 +106,7 @@ Proof. by rewrite /rho; under eq_bigr do rewrite weightE Zs;
   rewrite -mulr_suml. Qed.
 
 (* state that groups act alone *)
-(* proves prop:groups, except that the two updates are
-   no farther apart than patterns are *)
+(* proves prop:groups *)
 Theorem groups :
   rho <= #|[pred j | ~~ G j]|%:R / #|G|%:R * expR (- (beta * D)) /\
   update k g beta x = (1 - rho) *: update_of G + rho *:
@@ -149,6 +148,42 @@ have [z0|z0] := eqVneq zr 0.
   exact/ltW/expR_gt0.
 rewrite /update_of rhoE scalerA mulrAC -/zr mulfV// mul1r scaler_sumr.
 by apply: eq_bigr => j _; rewrite scalerA weightE Zs mulrC.
+Qed.
+
+(* averages are near *)
+Lemma near_average (Q : pred P) u Di : 0 < \sum_(j | Q j) expR (beta * s x j) ->
+  (forall j, Q j -> norm g (k j - u) <= Di) -> norm g (update_of Q - u) <= Di.
+Proof.
+set z := \sum_(j | Q j) _ => z0 h.
+have -> : update_of Q - u =
+    z^-1 *: \sum_(j | Q j) expR (beta * s x j) *: (k j - u).
+  rewrite /update_of -/z; under [in RHS]eq_bigr do rewrite scalerBr.
+  by rewrite sumrB -scaler_suml scalerBr scalerA mulVf ?gt_eqF// scale1r.
+rewrite normZ// ger0_norm ?invr_ge0 ?(ltW z0)// ler_pdivr_mull//.
+apply: le_trans (norm_sum _ _) _; rewrite mulr_suml; apply: ler_sum => j Qj.
+have e0 := expR_gt0 (beta * s x j).
+by rewrite normZ// ger0_norm ?(ltW e0)// ler_wpmul2l ?(ltW e0)// h.
+Qed.
+
+(* state that a group is near the whole *)
+(* proves prop:groups *)
+Theorem group_is_near Di : (forall j l, norm g (k j - k l) <= Di) ->
+  norm g (update k g beta x - update_of G) <= rho * Di.
+
+(* prove that a group is near the whole *)
+Proof.
+move=> near; have sym u v : norm g (u - v) = norm g (v - u).
+  by rewrite -opprB -scaleN1r normZ// normrN1 mul1r.
+have [_ ->] := groups; set uG := update_of G; set uR := update_of _.
+have -> : (1 - rho) *: uG + rho *: uR - uG = rho *: (uR - uG).
+  rewrite scalerBl scale1r scalerBr addrAC [uG - _]addrC addrK.
+  by rewrite addrC.
+have r0 : 0 <= rho by apply: sumr_ge0 => j _; exact/ltW/w_gt0.
+rewrite normZ// ger0_norm//; have [z0|zn] := eqVneq zr 0.
+  by rewrite rhoE z0 !mul0r.
+rewrite ler_wpmul2l// sym; apply: near_average => // i Gi; rewrite sym.
+have zr_gt0 : 0 < zr by rewrite lt0r zn zr0.
+by apply: near_average => [|j _]; [exact: zr_gt0 | exact: near].
 Qed.
 End Groups.
 

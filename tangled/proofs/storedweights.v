@@ -174,8 +174,7 @@ Variables (R : fieldType) (nq nk c : nat) (A : 'M[R]_(nq, nk))
 Definition V_bar := A^T *m O_bar.
 
 (* state that values conserve the sum *)
-(* proves prop:mean-flow, except that queries and keys
-   have no gradient at beta = 0 *)
+(* proves prop:mean-flow *)
 Theorem values_conserve_the_sum : (forall i, \sum_j A i j = 1) ->
   forall a, \sum_j V_bar j a = \sum_i O_bar i a.
 
@@ -187,13 +186,28 @@ by under eq_bigr do rewrite mxE; rewrite -mulr_suml A1 mul1r.
 Qed.
 
 (* state that uniform weights average *)
-(* proves prop:mean-flow, except that queries and keys
-   have no gradient at beta = 0 *)
+(* proves prop:mean-flow *)
 Theorem uniform_layer_averages : (forall i j, A i j = nk%:R^-1) ->
   forall j a, V_bar j a = nk%:R^-1 * \sum_i O_bar i a.
 
 (* prove that uniform weights average *)
 Proof.
 by move=> Au j a; rewrite mxE mulr_sumr; apply: eq_bigr => i _;
-  rewrite mxE Au. Qed.
+  rewrite mxE Au.
+Qed.
+
+(* state that queries do not act *)
+Definition weights (e : R -> R) beta (S : 'M[R]_(nq, nk)) i j :=
+  e (beta * S i j) / \sum_l e (beta * S i l).
+
+(* proves prop:mean-flow *)
+Theorem scores_do_not_act e S i j : e 0 != 0 ->
+  weights e 0 S i j = nk%:R^-1.
+
+(* prove that queries do not act *)
+Proof.
+move=> e0; rewrite /weights mul0r (eq_bigr (fun=> e 0)) => [|l _]; last first.
+  by rewrite mul0r.
+by rewrite sumr_const card_ord -[e 0 *+ nk]mulr_natl invfM mulrCA mulfV// mulr1.
+Qed.
 End MeanFlow.
