@@ -1,0 +1,45 @@
+# doors.mk - the library for C (libattn.so) and what is tested through it; read by the
+# Makefile.
+# ------------------------------------------------------------------ libattn --
+# The code for each kind of processor is linked alone, its groups dissolved and all its
+# names but one made local, so that no two have a name in common.
+DOORS   := $(filter c/%,$(ROOTS))
+WIDTHS  := $(if $(filter x86_64,$(shell uname -m)),sse2 avx2 avx512,generic)
+for_sse2   := -msse2
+for_avx2   := -mavx2 -mfma
+for_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
+C_SRC    = build/src
+C_FLAGS  = $(STD) $(if $(KIND),$(FLAGS_$(KIND)),-O3 -DNDEBUG $(WARN) -Wno-uninitialized) \
+  -fPIC -fopenmp -fvisibility=hidden -fno-gnu-unique $(HEAP) -I$(C_SRC)/c -I$(C_SRC)/include $(EIGEN)
+LIBATTN := $O/c/libattn.so
+ATTN_VERSION = $(shell sed -n 's/.* version = "\(.*\)";/\1/p' tangled/include/attn/version.hpp)
+
+$(WIDTHS:%=$O/c/%.o): $O/c/%.o: $(C_SRC)/c/width.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
+	$(call say,c++,c/width.cpp ($*))
+	@mkdir -p $(@D)
+	$Q$(CXX) $(C_FLAGS) $(for_$*) -DATTN_TABLE=attn_$* -MMD -MP -MT $@ -MF $(@:.o=.d) \
+	  -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
+	$Qld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole)
+	$Qobjcopy --keep-global-symbol=attn_$* $(@:.o=.whole) $@
+	@rm $(@:.o=.whole)
+$O/c/attn.o: $(C_SRC)/c/attn.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
+	$(call say,c++,c/attn.cpp)
+	@mkdir -p $(@D)
+	$Q$(CXX) $(C_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | book/compile/blame
+-include $(WIDTHS:%=$O/c/%.d) $O/c/attn.d
+# One file under three names: as it is, as programs ask for it, as linkers do
+$(LIBATTN): $O/c/attn.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h
+	$(call say,link,libattn.so)
+	$Q$(CXX) -E -P -x c $(C_SRC)/c/exports.h -o $O/c/exports.map
+	$Q$(CXX) -shared $(filter %.o,$^) -fopenmp $(LINK_$(KIND)) -Wl,-soname,libattn.so.1 \
+	  -Wl,--version-script=$O/c/exports.map -Wl,-z,defs,-z,nodelete -o $O/c/libattn.so.1
+	$Qln -sf libattn.so.1 $@
+
+# Programs that are linked with it are those named doors_*
+USERS   := $(filter doors_%,$(TESTS))
+$(USERS:%=$O/obj/tests/%.o): | $(addprefix build/src/,$(DOORS))
+$(USERS:%=$O/bin/tests/%): $(LIBATTN)
+## libattn: the library for C and everybody, build/c/libattn.so
+.PHONY: libattn
+libattn: $(LIBATTN)
+	$(call made,$(LIBATTN): $(WIDTHS))
