@@ -549,6 +549,17 @@ BOOST_AUTO_TEST_CASE(first_program) {
     lines += line.rfind("#line", 0) != 0 && !line.empty();
   fact("lines", lines - 1);  // without the remark in front
 }
+BOOST_AUTO_TEST_CASE(installed_copy) {
+  const std::string d = directory(), usr = d + "usr";
+  said_by("LIBATTN='" + d + "' book/setup/install \"$(realpath '" + d +
+          "')/usr\"");
+  said_by("PKG_CONFIG_PATH='" + usr + "/share/pkgconfig' sh -c 'cc "
+          "-std=c11 build/src/c/first.c -o " + usr + "/first "
+          "$(pkg-config --cflags --libs attn-c)' 2>&1");
+  const auto said = said_by("LD_LIBRARY_PATH='" + usr + "/lib' '" + usr +
+                            "/first' 2>&1");
+  BOOST_TEST(said.find(attn_cpu()) != std::string::npos, said);
+}
 
 // check the choice of a width
 BOOST_AUTO_TEST_CASE(unknown_processors) {
