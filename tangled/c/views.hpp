@@ -67,10 +67,10 @@ inline Array examined(const char* who, const char* name, attn_in v,
     require(n >= 0, who, ": ", name, " has a negative extent, ", n);
     const bool bad =
         __builtin_mul_overflow(volume, std::max<Index>(n, 1), &volume) ||
-        __builtin_mul_overflow(t, a.bytes(), &step) || step < -too_far ||
+        __builtin_mul_overflow(t, a.bytes(), &step) || step <= -too_far ||
         __builtin_mul_overflow(step < 0 ? -step : step,
                                std::max<Index>(n - 1, 0), &far) ||
-        __builtin_add_overflow(reach, far, &reach) || reach > too_far;
+        __builtin_add_overflow(reach, far, &reach) || reach >= too_far;
     require(!bad, who, ": ", name, " is too large: extent ", n,
             " and stride ", t);
     a.n[at] = n, a.step[at] = step;

@@ -96,7 +96,8 @@ struct Fuzz {
 
   // make an array of the fuzz
   attn_in array(const std::string& name, bool out) {
-    if (roll(40) == 0) return nullptr;
+    const bool rare = name == "dbias" || name == "dsinks";
+    if (roll(rare ? 2 : 40) == 0) return nullptr;
     const std::string letters = shape_of(name);
     attn_view v{nullptr, type, 0, {}, {}};
     if (name == "keep") v.type = ATTN_B8;

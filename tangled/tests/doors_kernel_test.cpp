@@ -577,6 +577,18 @@ BOOST_AUTO_TEST_CASE(unknown_processors) {
   BOOST_TEST(run("").find("no code") == std::string::npos);
 }
 
+// check the door to Python
+BOOST_AUTO_TEST_CASE(python) {
+  const bool there = std::system("python3 -c 'import ctypes' "
+                                 "> /dev/null 2>&1") == 0;
+  fact("ran", there ? "ran" : "was not run");
+  if (!there) return;
+  const auto said =
+      said_by("ATTN_LIBRARY='" + directory() + "libattn.so.1' python3 -B "
+              "build/src/python/check.py 2>&1");
+  BOOST_TEST(said.find("numpy") != std::string::npos, said);
+}
+
 // check many threads
 template <class T>
 Matrix<T> answer(const InC<T>& x) {
