@@ -23,7 +23,10 @@ static const char* const oldest = "generic";
 #include <bit>
 #include <cctype>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
+#include <iomanip>
 #include <map>
 #include <set>
 #include <sstream>
@@ -237,7 +240,8 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
   const Index B = 2, H = 4, G = 2, n = 19, m = 33, d = 8, e = 6;
   Boxed Q({B, H, n, d}, "Q"), K({B, G, m, d}, "K"), V({B, G, m, e}, "V");
   Boxed dO({B, H, n, e}, "dO");
-  const attn_rule rule{sizeof rule, ATTN_RIGHT};
+  attn_rule rule{};
+  rule.size = sizeof rule, rule.has = ATTN_RIGHT;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     Dice roll{seed};
     for (Boxed* x : {&Q, &K, &V, &dO}) x->lay_out(roll);
@@ -332,8 +336,9 @@ BOOST_AUTO_TEST_CASE(decoding_is_attention) {
   // decode and compare with the kernel
   std::int64_t first = -1, end = -1;
   succeeds(attn_cache_rows(cache, &first, &end));
-  BOOST_TEST(first == 0), BOOST_TEST(end == m);
-  attn_rule rule{sizeof rule, ATTN_RIGHT | ATTN_LEFT | ATTN_SINK};
+  BOOST_TEST((first == 0 && end == m));
+  attn_rule rule{};
+  rule.size = sizeof rule, rule.has = ATTN_RIGHT | ATTN_LEFT | ATTN_SINK;
   rule.left = 25, rule.sink = 0.5;
   const auto Q = gaussian<float>(H * n, d, 1, "Q");
   Matrix<float> O(H * n, d);
