@@ -43,3 +43,10 @@ $(USERS:%=$O/bin/tests/%): $(LIBATTN)
 .PHONY: libattn
 libattn: $(LIBATTN)
 	$(call made,$(LIBATTN): $(WIDTHS))
+
+## wheel: the same for Python, as a package for pip, build/wheel/attn-*.whl
+.PHONY: wheel
+wheel: $(LIBATTN)
+	$Qrm -rf build/python; cp -r tangled/python build/python; cp $O/c/libattn.so.1 build/python/attn/
+	$Qpython3 -m pip wheel -q --no-deps -w build/wheel build/python
+	$(call made,$$(ls build/wheel/*.whl))
