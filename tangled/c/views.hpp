@@ -279,7 +279,7 @@ struct Room {
   // add to a matrix of an output
   void add(const Array& a, Index b, Index h, const Matrix<T>& m) {
     for (const Pending& p : pending)
-      if (p.to.at(p.b, p.h) == a.at(b, h)) {
+      if (p.to.name == a.name && p.to.at(p.b, p.h) == a.at(b, h)) {
         *p.from += m;
         return;
       }

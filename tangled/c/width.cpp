@@ -203,7 +203,8 @@ inline attn_rule known(const char* who, const attn_rule* r) {
   attn_rule mine{};
   if (!r) return mine;
   const std::int64_t size = r->size;
-  require(16 <= size && size <= 4096, who, ": rule.size is ", size);
+  require(16 <= size && size <= 4096 && size % 8 == 0, who,
+          ": rule.size is ", size);
   const auto* bytes = reinterpret_cast<const char*>(r);
   std::memcpy(&mine, bytes, std::min(std::size_t(size), sizeof mine));
   for (auto k = sizeof mine; k < std::size_t(size); ++k)
@@ -290,8 +291,8 @@ FlashRule<T> rule_of_head(const Ruled& r, Copies<T>& copies, Room<T>& room,
 inline void fit(const Call& call, const Array& Q, const Array& K,
                 const Ruled& r) {
   const Index B = Q.n[0], H = Q.n[1], G = K.n[1];
-  require(G > 0 ? H % G == 0 : H == 0, call.who, ": ", H, " heads on ", G,
-          " of keys");
+  require(G > 0 ? H > 0 && H % G == 0 : H == 0, call.who, ": ", H,
+          " heads on ", G, " of keys");
   for (const auto* list : {&call.in, &call.out})
     for (const Array& a : *list) {
       if (!a.given() || a.name == "slopes" || a.name == "sinks" ||
@@ -343,7 +344,10 @@ void run_flash(const Ruled& rule, const Array& Q, const Array& K,
   // demand room for the results of rows
   require(!logZ.given() || logZ.n[2] == Q.n[2], "flash: logZ has ",
           logZ.n[2], " entries for ", Q.n[2], " queries");
-  flash_forward<T>(heads);
+  if (O.size() == 0 && (!logZ.given() || logZ.size() == 0))
+    for (const auto& h : heads) detail::Plan<T>("flash", h);
+  else
+    flash_forward<T>(heads);
   room.deliver();
 }
 void flash(attn_in Q_, attn_in K_, attn_in V_, const attn_rule* r,
