@@ -79,6 +79,8 @@ inline Array examined(const char* who, const char* name, attn_in v,
   // refuse an address that cannot be one
   const auto address = reinterpret_cast<std::uintptr_t>(a.data);
   require(a.size() == 0 || a.data, who, ": ", name, " has no address");
+  require(a.n[0] * a.n[1] <= 1 << 24, who, ": ", name, " has ",
+          a.n[0] * a.n[1], " heads");
   require(address % std::uintptr_t(a.bytes()) == 0, who, ": ", name,
           " is not aligned to elements of ", a.bytes(), " bytes");
   return a;
