@@ -8,7 +8,7 @@
 #
 # No list of files is kept here: chapters, their roots and figures are found.
 # The scripts of each step are in the folder of book/ that is called as it is: tangle,
-# lint, compile, check, measure, weave, typeset.  In book/setup/ is what sets up this
+# lint, compile, check, prove, measure, weave, typeset.  In book/setup/ is what sets up this
 # machine, a new chapter, an installed copy; in book/trust/, what checks the checks and
 # the press itself.
 .DELETE_ON_ERROR:
@@ -26,14 +26,15 @@ endif
 
 ## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
 ## clean: remove build/ and the PDFs
-.PHONY: setup clean
-setup:
-	@book/setup/setup
+## setup-prove: and what `make prove' needs, 400 MB more
+.PHONY: setup setup-prove clean
+setup setup-prove:
+	@book/setup/$@
 clean:
 	rm -rf build book/{attention,companion}{,-draft}.pdf
 # These two come first, and alone: even reading the rest of this file takes noweb, and
 # what it reads of build/ is not there any more.
-FIRST := $(filter setup clean,$(MAKECMDGOALS))
+FIRST := $(filter setup setup-prove clean,$(MAKECMDGOALS))
 ifneq ($(FIRST),)
 .NOTPARALLEL:
 .PHONY: $(MAKECMDGOALS)
@@ -149,12 +150,15 @@ build/data/%.csv: build/bin/figures/% book/measure/run-figure
 	$(call say,draw,figures/$*)
 	$Qbook/measure/run-figure $< $@
 
-MEASURED := $(wildcard book/measured/*.txt book/measured/*.json)
+MEASURED := $(wildcard $(foreach d,book/measured book/measured/*,$d/*.txt $d/*.json))
 FACTS    := build/machine.txt build/source.txt $(BENCHJSON) $(MEASURED)
 build/results.stamp: $(VERIFIED) $(FACTS) book/measure/results.awk
 	$Qgawk -f book/measure/results.awk $(LEDGERS) $(FACTS) > build/results.tmp
 	$Qcpif build/results.tex < build/results.tmp; rm build/results.tmp; touch $@
 build/results.tex: build/results.stamp ;
+
+# ------------------------------------------------------------------- prove --
+include book/prove/prove.mk
 
 # ------------------------------------------------------------------- weave --
 TEX := $(NW:chapters/%.nw=build/tex/%.tex) $(CHAPTERS:%=build/tex/answers-%.tex) \
@@ -196,7 +200,7 @@ export BIBINPUTS := .:book:
 export max_print_line := 10000
 export FORCE_SOURCE_DATE := 1
 PDF   := $(patsubst %,book/%$(if $(DRAFT),-draft).pdf,attention companion)
-TABLES := $(patsubst book/%.txt,build/%.tex,$(wildcard book/*.txt))
+TABLES := $(patsubst book/%.txt,build/%.tex,$(filter-out book/proved.txt,$(wildcard book/*.txt)))
 PARTS := $(STYLE) $(wildcard book/*.tex) book/refs.bib $(TEX) build/tex/reference.tex \
          build/chapters.tex build/cover.tex build/cases.tex $(TABLES) $(FIGURES:%=build/fig/%.pdf)
 $(TABLES): build/%.tex: book/%.txt $(NW) \
@@ -208,7 +212,7 @@ $(TABLES): build/%.tex: book/%.txt $(NW) \
 book: $(PDF)
 	@book/typeset/summary $(PDF)
 .PRECIOUS: $(PDF)
-$(PDF) &: $(PARTS) build/results.tex $(VERIFIED) $(LINTED) book/typeset/typeset
+$(PDF) &: $(PARTS) build/results.tex $(PROVED) $(VERIFIED) $(LINTED) book/typeset/typeset
 	$(call say,latex,$(PDF))
 	$Qbook/typeset/typeset $(if $(DRAFT),draft)
 	@touch $(PDF)
@@ -225,7 +229,7 @@ reproducible: $(PDF)
 .PHONY: preview
 drawn_in = $(shell sed -n 's/.*\\bookfig\(\[[a-z]*\]\)*{\([^}]*\)}.*/\2/p' \
              $(wildcard chapters/$1.nw chapters/$1-*.nw))
-preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
+preview: $(LINTED) $(PROVED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
     $(patsubst %,build/fig/%.pdf,$(if $(CH),$(call drawn_in,$(CH))))
 	$(if $(CH),,$(error say which chapter: make preview CH=04))
 	$Qbook/typeset/typeset --preview $(CH)
@@ -235,10 +239,10 @@ preview: $(LINTED) $(TEX) build/chapters.tex build/cover.tex build/cases.tex \
 shape: $(NW)
 	$Q$(NOWEB)/markup $(NW) | gawk -v pages=<(book/lint/pages build/attention) -f book/lint/shape.awk
 
-## watch: rebuild whenever a chapter, figure or style is saved
+## watch: rebuild whenever a chapter, figure or style is saved (WEB=1: the site)
 .PHONY: watch
 watch:
-	@while :; do $(MAKE) --no-print-directory $(if $(CH),preview,book) || true; \
+	@while :; do $(MAKE) --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 
@@ -249,12 +253,15 @@ include book/lint/lint.mk
 include book/trust/trust.mk
 APART := $(EXAMPLES:%=build/results/examples/%.txt) build/results/product.txt \
          build/results/press.txt
-check: lint fresh build/machine.txt $(APART) $(KEYED) build/readme
+check: lint fresh $(PROVED) build/machine.txt $(APART) $(KEYED) build/readme
 	$Qgawk -f book/check/report.awk $(LEDGERS) $(APART)
 ## fresh: tangled/ equals what the chapters give
 fresh: $(TANGLED) $(UMBRELLA:%=tangled/%)
 	$(call say,fresh,tangled/)
 	$Qbook/tangle/tangled-check tangled $(ROOTS)
+
+# -------------------------------------------------------------------- web --
+include book/web/web.mk
 
 # ------------------------------------------------------------------- rest --
 ## install PREFIX=/usr/local: headers, examples, pkg-config and CMake files

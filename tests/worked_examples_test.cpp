@@ -74,7 +74,7 @@ Values computed() {
   Vector<quad> theta(2);
   theta << quad(1), quad(1) / quad(10);
   add(v, "rotated", rotate<quad>(lift<quad>(Matrix<double>{{1, 0, 1, 0}}),
-                                 {theta}, 2));
+                                 Rotary<quad>{theta}, 2));
   add_retrieval(v, "1", true), add_retrieval(v, "5", false);
   return v;
 }

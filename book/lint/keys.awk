@@ -1,8 +1,8 @@
-# keys.awk RESULTS TEX... CHAPTERS...: each number and each check that the text names is
+# keys.awk RESULTS PROVED TEX... CHAPTERS...: each number and each check that the text names is
 # among the results of this run, and each erratum has a check that refutes what is printed
 # (but a gap, which prints nothing) and one that the correction holds; -v draft=1: it is
 # only said.  (What a macro names in its own definition, with #, is left to LaTeX.)
-FILENAME ~ /results\.tex$/ {
+FILENAME ~ /(results|proved(-draft)?)\.tex$/ {
   if (match($0, /^\\resdef\{([^}]*)\}/, m)) {
     key[m[1]]; c = m[1]
     if (sub(/\/status$/, "", c)) status[c] = 1

@@ -16,7 +16,7 @@ function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2],
 BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
   folders = "^\\[\\[((include/attn|examples|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp|py)" \
-    "|c/[a-z_]+\\.(h|c|hpp|cpp)|python/[a-z_/]+\\.(py|toml|pyi|typed))\\]\\]$"
+    "|proofs/[A-Za-z0-9_]+\\.v|c/[a-z_]+\\.(h|c|hpp|cpp)|python/[a-z_/]+\\.(py|toml|pyi|typed))\\]\\]$"
   gone["printlater"] = "what users include is printed where it stands; " \
     "checks and programs go to the chapter's -checks.nw"
   gone["printhere"] = "a chunk is printed in the file where it stands"
@@ -26,10 +26,10 @@ BEGIN {
 # chapter: what the two files of a chapter have in common; a chunk's code may be in both
 /^@file /        { closed(); file = substr($0, 7); line = 1; env = ""
                    chapter = file; sub(/(-checks)?\.nw$/, "", chapter); next }
-/^@begin code/   { code = 1; len = 0; cols = 0; begun = line; next }
+/^@begin code/   { code = 1; len = 0; cols = 0; begun = line; script = 0; next }
 /^@end code/     { code = 0
-                   if (len > 25) complain(file, begun, "chunk of " len " lines; " \
-                     "25 is the most a reader can hold")
+                   if (len > (script ? 60 : 25)) complain(file, begun, "chunk of " len " lines; " \
+                     (script ? "60 is the most for a proof" : "25 is the most a reader can hold"))
                    next }
 /^@begin docs/   { words = 0; next }
 /^@defn /        { chunk = substr($0, 7); top = 1; begins(chunk); next }
@@ -59,7 +59,7 @@ function begins(c) {
     if (c ~ /[^][A-Za-z0-9_.\/]/)
       here("root " c ": the name of a file has letters, digits and _, no blank")
     else if (c !~ folders)
-      here("root " c " is outside include/attn, examples, tests, bench, figures, c, python") }
+      here("root " c " is outside include/attn, examples, tests, bench, figures, proofs, c, python") }
   else if (length(c) < 8 || c ~ /[0-9]$/ || c ~ /^(misc|stuff|other|helpers?)/)
     here("chunk name <<" c ">> says too little")
   if (!words) here("chunk <<" c ">> has no sentence before it") }
@@ -79,6 +79,9 @@ function code_line(s,   m) {
   if (match(s, /\/\/ (eq:[A-Za-z0-9-]+) *$/, m)) labels_of_code[m[1]] = file ":" line
   if (match(s, /^#include "(attn\/[^"]*)"/, m))
     includes[chapter, chunk] = includes[chapter, chunk] SUBSEP m[1] SUBSEP file ":" line
+  if (s ~ /^(Proof|Qed)\.|[ .]Qed\.$/) script = 1
+  if (match(s, /\(\* proves ([a-z]+:[A-Za-z0-9-]+)/, m)) {
+    claims[file ":" line] = m[1]; if (!(m[1] in refs)) refs[m[1]] = file ":" line }
   if (s ~ /NOSENTENCE/) nosentence() }
 function nosentence() {
     fresh(file ":" line, "NOSENTENCE: the sentence that belongs here was never written") }
@@ -193,17 +196,30 @@ function whole_book(   c, l, i, n, f, key, t) {
   for (l in refs) if (refs[l] ~ /^chapters/ && l ~ /^[a-z]+:[A-Za-z0-9-]+$/ &&
       l !~ /^(fig|eq:code)/ && !(l in labels))
     at_place(refs[l], "no label is called " l near(l, labels))
+  for (c in claims) proved(c, claims[c])
   drawings()
   citations() }
+# what is proved is stated in Coq in the same file, further down
+function proved(place, l,   here, p) {
+  if (!(l in labels)) return                  # (which is said anyhow)
+  split(place, here, ":"); split(labels[l], p, ":")
+  if (here[1] != p[1] || here[2] + 0 < p[2] + 0)
+    at_place(place, "what proves " l " is stated below it, in " p[1]) }
 function drawings(   n, f, i, l) {
   n = split(figures, f, " ")
   for (i = 1; i <= n; i++) { l = f[i]; gsub(/.*\/|\.tex$/, "", l); drawing[l] = f[i] }
   for (l in figs) {
     if (!(("fig:" l) in refs)) at_place(figs[l], "figure " l " is never referred to")
-    if (!(l in drawing)) at_place(figs[l], "figure " l " has no drawing figures/" l ".tex") }
+    if (!(l in drawing)) at_place(figs[l], "figure " l " has no drawing figures/" l ".tex")
+    else if (!described(drawing[l]))
+      complain(drawing[l], 1, "nothing says in words what is to be seen: begin with % alt: ...") }
   for (l in refs) if (l ~ /^fig:/ && !(substr(l, 5) in figs) && !(l in labels))
     at_place(refs[l], "no \\bookfig has " substr(l, 5) near(substr(l, 5), figs))
   for (l in drawing) if (!(l in figs)) complain(drawing[l], 1, "no chapter places this figure") }
+function described(file,   t, yes) {
+  while ((getline t < file) > 0) if (t ~ /^% alt: ./) yes = 1
+  close(file)
+  return yes }
 function citations(   t, m, key) {
   line = 0
   while ((getline t < bib) > 0) { line++

@@ -4,9 +4,9 @@
 # Each check and number that the text names is there; each public name has its comment and
 # its place in the index.
 KEYED := build/keyed$(draft)
-$(KEYED): build/results.tex $(NW) $(wildcard book/*.tex) book/lint/keys.awk
+$(KEYED): build/results.tex $(PROVED) $(NW) $(wildcard book/*.tex) book/lint/keys.awk
 	$Qgawk -v draft=$(DRAFT) -f book/lint/near.awk -f book/lint/keys.awk \
-	  build/results.tex $(wildcard book/*.tex) $(NW)
+	  build/results.tex $(PROVED) $(wildcard book/*.tex) $(NW)
 	@touch $@
 $(PDF): $(KEYED)
 build/readme: README.md $(LEDGERS) book/check/readme.awk

@@ -1,5 +1,6 @@
 # results.awk - ledgers, machine facts and benchmark reports to TeX macros.
-# \resdef{key}{printed}{number or word}; keys of book/measured/ begin with rec/.
+# \resdef{key}{printed}{number or word}; keys of book/measured/ begin with rec/, those of
+# book/measured/intel/, the reference run on another kind of processor, with intel/.
 function number(key, x, digits,   s, e, m) {
   if (x !~ /^[-+]?([0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?|inf|nan)$/) {
     print FILENAME ":" FNR ": not a number: " x > "/dev/stderr"; exit bad = 1 }
@@ -29,7 +30,7 @@ function word(key, w) { gsub(/[_&%#$]/, "\\\\&", w); print "\\resdef{" key "}{" 
 function duration(ns,   u) { u = ns < 1e3 ? "ns" : ns < 1e6 ? "µs" : ns < 1e9 ? "ms" : "s"
   return pretty(ns / (u == "ns" ? 1 : u == "µs" ? 1e3 : u == "ms" ? 1e6 : 1e9), 3) "\\," u }
 BEGIN { FS = "\t" }
-FNR == 1 { rec = FILENAME ~ /book\/measured\// ? "rec/" : "" }
+FNR == 1 { rec = match(FILENAME, /book\/measured\/([a-z]+\/)?/, m) ? (m[1] ? m[1] : "rec/") : "" }
 FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a line
   if (match($0, /"run_name": "([^"]*)"/, m)) run = m[1]
   if (match($0, /"aggregate_name": "([^"]*)"/, m)) agg = m[1]

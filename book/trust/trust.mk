@@ -103,18 +103,16 @@ build/bin/bench/%.so: build/src/bench/%.cpp build/flags-bench | $(SRC_H)
 bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) \
     $(if $(wildcard build/peers/bin/python),$(SHARED:%=build/bin/bench/%.so))
 	$Qbook/measure/run-benches build/bench-full "$(FULLOPT)" $(filter-out %.so,$^)
-	$Qbook/measure/run-peers build/bench-full $(PYTHON:%=build/src/bench/%.py) $(filter %.so,$^)
+	$Qbook/measure/run-peers build/bench-full build/bin/bench $(PYTHON:%=build/src/bench/%.py)
 	$Q{ book/measure/machine $(CXX); book/measure/source; } > build/bench-full/machine.txt
 	$Qgawk -f book/measure/bench-table.awk build/bench-full/*.json
 	$(call made,build/bench-full; keep it as the reference run: make record)
 ## record: keep the last `make bench` in book/measured/ as the reference run
+#    (on a processor of another maker than that of the run that is kept there: in a folder
+#    with the maker's name beside it)
 record:
 	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
-	$Qmkdir -p book/measured; rm -f book/measured/*.json
-	$Qfor f in build/bench-full/*.json; do \
-	  gawk -f book/measure/slim-json.awk $$f > book/measured/$${f##*/}; done
-	$Qcp build/bench-full/machine.txt book/measured/machine.txt
-	$(call made,book/measured/ (commit it))
+	$Qbook/measure/record build/bench-full book/measured
 ## bench-build: how long the build itself takes (clean, no-op, prose edit, preview)
 bench-build:
 	$Qbook/trust/bench-build

@@ -58,7 +58,10 @@ function rest(s) { return substr(s, RSTART + RLENGTH) }
 FNR == 1 { pass++; chunk = code = 0 }
 pass == 1 { if (/^@begin code/) { chunk++; code = 1 } else if (/^@end code/) code = 0
             else if (code && /^@nl/) lines[chunk]++; next }
-/^@begin code/ { code = 1; mode = ""; bol = 1; chunk++; at = -1; tight = 0 }
+/^@begin code/ { code = 1; mode = ""; bol = 1; chunk++; at = -1; tight = coq = 0 }
+code && $0 == "@literal \\coqcode{}" { coq = 1; coq_begins() }
+code && coq && /^@text / { whole = whole substr($0, 7); next }
+whole != ""    { coq_line(whole); whole = "" }
 /^@end code/   { if (mode != "") shut(); code = 0 }
 # noidx puts "@xref ref" before the thing it refers to: hold it until that is known
 held != "" && !/^@index use / { put(held); held = "" }

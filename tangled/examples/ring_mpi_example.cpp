@@ -6,8 +6,8 @@
 using namespace attn;
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int p, rank;
+  int p, rank, level;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
   MPI_Comm_size(MPI_COMM_WORLD, &p);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const Index n = 1000, d = 64;

@@ -1,4 +1,4 @@
-// figures/variants_entmax.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
+// figures/variants_entmax.cpp: tangled from chapters/06a-weights-checks.nw; edit that file, not this one.
 #include "attn/sparsemax.hpp"
 #include <iostream>
 using namespace attn;

@@ -1,4 +1,4 @@
-// figures/variants_rotary.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
+// figures/variants_rotary.cpp: tangled from chapters/05a-positions-checks.nw; edit that file, not this one.
 #include "attn/positions.hpp"
 #include "attn/random.hpp"
 #include <iostream>

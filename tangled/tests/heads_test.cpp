@@ -145,6 +145,11 @@ BOOST_AUTO_TEST_CASE(diversity_of_masked_heads) {
   BOOST_CHECK_EXCEPTION(head_entropy(A, 2), std::domain_error,
                         says("head_entropy: row 1"));
 }
+BOOST_AUTO_TEST_CASE(diversity_of_heads_unlike) {
+  const Matrix<double> A{{1, 0}, {0, 1}, {0, 0}, {0, 1}};
+  BOOST_CHECK_EXCEPTION(head_diversity(A, 2), std::domain_error,
+                        says("query 0 sees keys in 1 of 2 heads"));
+}
 BOOST_AUTO_TEST_CASE(entropy_per_head) {
   const Matrix<double> A{{1, 0}, {0.5, 0.5}, {0, 1}, {1, 0}};
   const Vector<double> H = head_entropy(A, 2);

@@ -13,8 +13,8 @@ using namespace attn;
 // draw a random layer
 enum Bits { gains = 1, turned = 2, partly = 4, scales = 8, capped = 16,
             sloped = 32, sinks = 64, tables = 128, biased = 256,
-            last_bits = 511 };
-/// Masks of kinds 0 to 4 on n places.
+            unscaled = 512, last_bits = 1023 };
+/// Masks of kinds 0 to 5 on n places.
 inline Mask mask_of_kind(int kind, Index n) {
   const auto seen = [](Index i, Index j) { return (3 * i + 5 * j) % 4 < 3; };
   switch (kind) {
@@ -22,6 +22,7 @@ inline Mask mask_of_kind(int kind, Index n) {
     case 1: return window(unlimited, unlimited, 5, 0);
     case 2: return everything(unlimited, unlimited);
     case 3: return causal(n, n) & where(n, n, seen);
+    case 4: return window(n, n, 4, 2, 0) & padding(n, n, n, n - n / 5);
     default: return causal(n, n) & padding(n, n, n - n / 3, n - n / 4);
   }
 }
@@ -45,13 +46,14 @@ Layer<S> draw_layer(int bits, const Mask& mask, Index n,
   // give a random layer its options
   L.parts.scale = Vector<S>::Constant(1, S(0.25));
   if (bits & scales) L.parts.scale = S(0.25) * list(H, "scale");
+  if (bits & unscaled) L.parts.scale.resize(0);
   if (bits & gains) L.parts.gain_q = list(d, "g_q");
   if (bits & gains) L.parts.gain_k = list(d, "g_k");
   if (bits & turned)
     L.rotary = Rotary<S>{frequencies<Angle<S>>(bits & partly ? d - 2 : d, 100),
                          bits & scales ? Pairs::halves : Pairs::neighbours,
                          bits & partly ? 2 : 0};
-  if (bits & capped) L.rules.softcap = 1.5;
+  if (bits & capped) L.rules.softcap = bits & scales ? 0.75 : 1.5;
   if (bits & sloped) L.rules.slopes = {0.5, 0.25, 0.125, 0.0625};
   if (bits & sinks) L.parts.sink = list(H, "sink");
   L.rules.buckets = Buckets(true, 8, 12);
@@ -149,8 +151,8 @@ inline LiteralRows literal_rows(const Quads& X, const Quads& W,
   return y;
 }
 struct LiteralLayer {
-  Quads O, Y;
-  Matrix<double> O_error, Y_error;
+  Quads O, Y, L;  // L: log Z, n_q x H
+  Matrix<double> O_error, Y_error, L_error;
 };
 template <class S>
 LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
@@ -166,7 +168,9 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
   const auto k = literal_rows(Cq, w.W_K, {w.b_K, p.gain_k, rotary, d}, as);
   const auto v = literal_rows(Cq, w.W_V, {w.b_V, {}, {}, e}, as);
   LiteralLayer y{Quads::Zero(X.rows(), H * e), {},
-                 Matrix<double>::Zero(X.rows(), H * e), {}};
+                 Quads::Constant(X.rows(), H, quad(-HUGE_VAL)),
+                 Matrix<double>::Zero(X.rows(), H * e), {},
+                 Matrix<double>::Zero(X.rows(), H)};
   for (Index h = 0; h < H; ++h)
     for (Index i = 0; i < X.rows(); ++i)
 
@@ -220,6 +224,9 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
         // mix values in plain numbers
         const double b = double(2 * m + 10), D = double(m / 128 + 2);
         double mean = 0;
+        if (sink > quad(-HUGE_VAL))
+          mean = to_double(exp(sink - top) / Z) * u *
+                 (to_double(2 * abs(sink) + top - sink) + b + 3 + 6 * (D + 1));
         for (Index j = 0; j < m; ++j) {
           auto& rj = r[std::size_t(j)];
           const quad A = exp(s[std::size_t(j)] - top) / Z;
@@ -238,6 +245,10 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
                                 1.01 * v.error(j, g * e + c));
           }
         }
+
+        // take the logarithm in plain numbers
+        y.L(i, h) = top + log(Z);
+        y.L_error(i, h) = mean + u * to_double(2 * abs(top) + 5 * abs(y.L(i, h)));
       }
 
   // project in plain numbers
@@ -251,5 +262,19 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
   y.Y_error += 1.01 * y.O_error * lift<double>(w.W_O).cwiseAbs();
   y.Y_error.array() += 1e4 * to_double(std::numeric_limits<S>::min());
   return y;
+}
+
+// check the logarithm of the sums
+template <class S>
+void verify_logZ(const Vector<S>& logZ, const LiteralLayer& truth,
+                 double times = 1) {
+  const Index n = truth.L.rows();
+  for (Index h = 0; h < truth.L.cols(); ++h)
+    for (Index i = 0; i < n; ++i)
+      if (truth.L(i, h) == quad(-HUGE_VAL))
+        BOOST_TEST((logZ(h * n + i) == S(-HUGE_VAL)));
+      else
+        verify(distance(logZ(h * n + i), truth.L(i, h)),
+               times * truth.L_error(i, h));
 }
 }  // namespace layers

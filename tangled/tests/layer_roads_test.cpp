@@ -89,6 +89,30 @@ BOOST_AUTO_TEST_CASE(table_of_roads) {
               Route::pages));
 }
 
+// check the diagonal of equal positions
+BOOST_AUTO_TEST_CASE(diagonal_of_equal_positions) {
+  const std::vector<Places> runs{Places(1), Places(1, 7), Places(4),
+                                 Places(3, -5),
+                                 Places(std::vector<Index>{2, 3, 5}),
+                                 Places(std::vector<Index>{6, 7})};
+  for (const Places& q : runs)
+    for (const Places& k : runs) {
+      const Mask mask = everything(Positions{q, k});
+      std::optional<Index> zero;
+      for (Index t = -20; t <= 20; ++t) {
+        bool all = true;
+        for (Index i = 0; i < q.size(); ++i)
+          for (Index j = 0; j < k.size(); ++j)
+            all = all && k[j] - q[i] == j - i - t;
+        if (all) zero = t;
+      }
+      BOOST_TEST((detail::zero_diagonal(mask) == zero));
+    }
+  BOOST_TEST((Roads<double>().of([](auto&, auto& r) {
+    r.slopes = {1, 1, 1, 1};
+  }, 0) == Route::tiles));
+}
+
 // check the hulls of masks
 BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
   using detail::Hull;
@@ -100,7 +124,10 @@ BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
           padding(n, m, n / 2, m / 2), causal(n, m) & padding(n, m, n, m / 2),
           strided(n, m, 2), where(n, m, [](Index i, Index j) {
             return j < i;
-          }), random_tiles(n, m, 2, 1, 5)}) {
+          }), random_tiles(n, m, 2, 1, 5), random_tiles(n, m, 1, 2, 6),
+          window(n, m, 2, 1, 0) & padding(n, m, n - n / 4, m - m / 3),
+          from_matrix(dense(window(n, m, 3, 0, 1) &
+                            padding(n, m, n - n / 3, m - m / 4)))}) {
       const Hull hull = detail::hull_of(mask);
 
       // search for the hull of a mask
@@ -124,6 +151,31 @@ BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
       BOOST_TEST(detail::fills(hull, mask, mask.whole()) == filled);
     }
 
+  // compare all small hulls with all small blocks
+  const Index some[] = {0, 1, 2, 4};
+  for (const Index n : some)
+    for (const Index m : some)
+      for (Index low = -4; low <= 4; ++low)
+        for (Index high = low; high <= 4; ++high)
+          for (const Index i0 : some)
+            for (const Index j0 : some)
+              for (const Index rows : {1, 2, 3})
+                for (const Index cols : {1, 2, 3}) {
+                  const Hull hull{n, m, low, high};
+                  const Block b{i0, i0 + rows, j0, j0 + cols};
+
+                  // compare a hull with a block pair by pair
+                  bool all = true, diagonal = false, length = false;
+                  for (Index i = b.i0; i < b.i1; ++i)
+                    for (Index j = b.j0; j < b.j1; ++j) {
+                      const bool between = low <= j - i && j - i <= high;
+                      diagonal = diagonal || between, length = length || (i < n && j < m);
+                      all = all && between && i < n && j < m;
+                    }
+                  if (hull.holds(b) != all || hull.meets(b) != (diagonal && length))
+                    BOOST_ERROR("a hull and a block");
+                }
+
   // count the questions to a mask
   Index asked = 0;
   const auto counting = [&](const Mask& m) {
@@ -138,6 +190,11 @@ BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
     BOOST_TEST(detail::fills(hull, x, x.whole()));
     return double(asked);
   };
+
+  // ask for what is known
+  Hull known{5, 9, -4, 8};
+  detail::widen(known, counting(everything(5, 9)), {0, 5, 0, 9});
+  BOOST_TEST(asked == 0);
   for (const Index n : {16, 64, 250, 1000, 2048}) {
     verify(questions(causal(n, n)), 64 * double(n));
     verify(questions(window(n, n, n / 7, n / 5)), 64 * double(n));
@@ -151,95 +208,147 @@ BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
   verify(double(asked), 64 * 64 * 14.0 / 3);
 }
 
+// cut a sequence for the heads
+/// Rows of one sequence as heads see them, cut out of a trace.
+struct CutHeads {
+  Index i0, j0;
+  Matrix<double> Q, K, V, O;
+  Vector<double> logZ;
+  CutHeads(const LayerTrace<double>& t, Index first, Index key)
+      : i0(first), j0(key), Q(t.Q.bottomRows(t.Q.rows() - first)),
+        K(t.K.bottomRows(t.K.rows() - key)),
+        V(t.V.bottomRows(t.V.rows() - key)), O(Q.rows(), t.O.cols()),
+        logZ(Q.rows() * 4) {}
+  HeadsView<double> view() {
+    return {view_in<double>(Q), view_in<double>(K), view_in<double>(V),
+            view_out(O), logZ.data(), i0, j0};
+  }
+};
+
+// check one query among all keys
+BOOST_AUTO_TEST_CASE(one_query_among_all_keys) {
+  const Index n = 20;
+  for (const int bits : {0 + sloped, sloped | sinks | scales, turned | capped,
+                         unscaled | sinks, tables | biased})
+    for (int kind = 0; kind < 6; ++kind) {
+      const auto L = draw_layer<double>(bits, mask_of_kind(kind, n), n, 5);
+      const auto X = gaussian<double>(n, 5, 5, "X");
+      const auto truth = literal_layer(L, X, X);
+      const auto t = layer_forward(L, X);
+      for (const Index i : {0, 1, 9, 14, 19})
+
+        // attend with one query of a trace
+        {
+          CutHeads cut(t, i, 0);
+          cut.Q = t.Q.row(i), cut.O.resize(1, 12), cut.logZ.resize(4);
+          const HeadsView<double> view = cut.view();
+          heads_forward<double>({4, 2}, L.parts, L.rules, {&view, 1});
+          verify(cut.O, truth.O.row(i), truth.O_error.row(i));
+          LiteralLayer row;
+          row.L = truth.L.row(i), row.L_error = truth.L_error.row(i);
+          verify_logZ<double>(cut.logZ, row);
+          const bool added = (bits & (tables | biased)) || (kind == 3 && i > 1) ||
+                             ((bits & sloped) && !L.rules.mask.allows(i, i));
+          BOOST_TEST((route(L.parts, L.rules, view) ==
+                      (added ? Route::pairs : Route::pages)));
+        }
+    }
+}
+
 // check heads going back once
 inline void check_heads_back(const Layer<double>& L, Index n,
                              std::uint64_t seed) {
   const Index H = 4, G = 2, d = 6, e = 3;
   const double u = unit_roundoff<double>();
-  const auto t = layer_forward(L, gaussian<double>(n, 5, seed, "X"));
-  const auto dO = gaussian<double>(n, H * e, seed, "dO");
-  const auto spans = detail::spans_of("check", {}, n, n);
-  LayerTrace<double> bar;
-  bar.Q.resizeLike(t.Q), bar.K.resizeLike(t.K), bar.V.resizeLike(t.V);
-  auto sum = zeros_like(L.parts);
-  const auto views = detail::views_of(L, t, spans);
-  const auto bars = detail::cotangents_of(dO, bar, spans);
-  heads_vjp<double>({H, G}, L.parts, L.rules, views, bars, sum);
-  Matrix<double> dK = Matrix<double>::Zero(n, G * d), eK = dK;
-  Matrix<double> dV = Matrix<double>::Zero(n, G * e), eV = dV;
+
+  // take a cut sequence forward and back
+  CutHeads t(layer_forward(L, gaussian<double>(n, 5, seed, "X")), n / 3,
+             n / 5);
+  const HeadsView<double> view = t.view();
+  heads_forward<double>({H, G}, L.parts, L.rules, {&view, 1});
+  const auto dO = gaussian<double>(t.O.rows(), H * e, seed, "dO");
+  Matrix<double> dQ = t.Q, dK = t.K, dV = t.V;
+  const HeadsCotangent<double> bar{view_in<double>(dO), view_out(dQ),
+                                   view_out(dK), view_out(dV)};
+  auto sum = zeros_like(L.parts), allowed = sum;
+  auto wanted = zeros_like(lifted_layer<quad>(L).parts);
+  heads_vjp<double>({H, G}, L.parts, L.rules, {&view, 1}, {&bar, 1}, sum);
+  Matrix<double> tK = 0 * dK, eK = tK, tV = 0 * dV, eV = tV;
   for (Index h = 0; h < H; ++h)
 
     // judge one head going back
     {
-      const Index g = h / (H / G);
+      const Index g = h / (H / G), N = t.Q.rows(), M = t.K.rows();
       Case<double> c{t.Q.middleCols(h * d, d), t.K.middleCols(g * d, d),
-                     t.V.middleCols(g * e, e), Matrix<double>::Zero(n, n),
-                     dO.middleCols(h * e, e), Vector<double>::Zero(n),
+                     t.V.middleCols(g * e, e), Matrix<double>::Zero(N, M),
+                     dO.middleCols(h * e, e), Vector<double>::Zero(N),
                      Matrix<bool>()};
 
       // write one head as a case of flash attention
-      const detail::CallPlan plan = detail::plan_call(L.parts, L.rules, views[0]);
+      const detail::CallPlan plan = detail::plan_call(L.parts, L.rules, view);
       c.biased = true;
-      c.plain.scale = *detail::entry(L.parts.scale, h);
+      c.plain.scale = detail::entry(L.parts.scale, h);
       c.plain.softcap = L.rules.softcap;
       c.plain.sink = detail::entry(L.parts.sink, h);
-      c.plain.offset = 0;
+      c.plain.offset = t.i0 - t.j0;
       if (plan.sloped) c.plain.slope = L.rules.slopes[std::size_t(h)];
-      c.bias = detail::bias_of_head(plan, L.parts, L.rules, views[0], h);
-      for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < n; ++j)
-          if (!L.rules.mask.allows(i, j)) c.bias(i, j) = -inf;
+      c.bias = detail::bias_of_head(plan, L.parts, L.rules, view, h);
+      for (Index i = 0; i < N; ++i)
+        for (Index j = 0; j < M; ++j)
+          if (!L.rules.mask.allows(t.i0 + i, t.j0 + j)) c.bias(i, j) = -inf;
       Truth truth = forward_truth(c);
       backward_truth(c, truth);
       const Bounds<double> f(c, truth);
       const BackBounds<double> bound(c, truth, f);
-      verify(bar.Q.middleCols(h * d, d), truth.dQ,
+      verify(dQ.middleCols(h * d, d), truth.dQ,
              bound.dQ + 2 * u * lift<double>(truth.dQ).cwiseAbs());
-      dK.middleCols(g * d, d) += lift<double>(truth.dK);
+      tK.middleCols(g * d, d) += lift<double>(truth.dK);
       eK.middleCols(g * d, d) += bound.dK;
-      dV.middleCols(g * e, e) += lift<double>(truth.dV);
+      tV.middleCols(g * e, e) += lift<double>(truth.dV);
       eV.middleCols(g * e, e) += bound.dV;
 
-      // judge the numbers of one head
-      if (L.parts.sink.size() > 0)
-        verify(distance(sum.sink(h), truth.dsink), bound.dsink + f.tiny);
-      if (L.parts.scale.size() == H) {
+      // collect the numbers of one head
+      if (const auto scale = detail::entry(L.parts.scale, h)) {
         const auto P = times(lift<quad>(c.Q), lift<quad>(c.K).transpose());
-        const quad ds = truth.dX.cwiseProduct(P).sum();
-        const double s = std::abs(L.parts.scale(h));
-        const Matrix<double> e1 = bound.dQ / s + 3 * u *
-            lift<double>(truth.dQ).cwiseAbs() / s;
-        const Matrix<double> Q = c.Q.cwiseAbs();
-        verify(distance(sum.scale(h), ds),
-               1.01 * Q.cwiseProduct(e1).sum() +
-                   double(n * d) * u * Q.cwiseProduct(
-                       lift<double>(truth.dQ).cwiseAbs()).sum() / s);
+        const Matrix<double> Q = c.Q.cwiseAbs() / std::abs(*scale);
+        const Matrix<double> size = lift<double>(truth.dQ).cwiseAbs();
+        detail::of_head(wanted.scale, h) += truth.dX.cwiseProduct(P).sum();
+        detail::of_head(allowed.scale, h) +=
+            1.01 * Q.cwiseProduct(bound.dQ + double(N * d + H + 3) * u * size)
+                       .sum();
       }
-      if (L.parts.table.size() > 0)
+      if (L.parts.sink.size() > 0) {
+        wanted.sink(h) = truth.dsink;
+        allowed.sink(h) = bound.dsink + f.tiny;
+      }
 
-        // judge the table of one head
-        for (Index b = 0; b < 8; ++b) {
-          quad sum_b = 0;
-          double error = 0;
-          for (Index i = 0; i < n; ++i)
-            for (Index j = 0; j < n; ++j)
-              if (L.rules.buckets(j - i) == b) {
-                sum_b += truth.dS(i, j);
-                error += bound.dS(i, j) +
-                         double(n * n) * u * std::abs(to_double(truth.dS(i, j)));
-              }
-          verify(distance(sum.table(h, b), sum_b), error + f.tiny);
+      // collect the bias and the table of one head
+      for (Index i = 0; i < N; ++i)
+        for (Index j = 0; j < M; ++j) {
+          const Index p = t.i0 + i, q = t.j0 + j, b = L.rules.buckets(q - p);
+          const quad dS = truth.dS(i, j);
+          const double error = bound.dS(i, j) + f.tiny + double(N * M + H) * u *
+                                                         std::abs(to_double(dS));
+          if (L.parts.table.size() > 0)
+            wanted.table(h, b) += dS, allowed.table(h, b) += error;
+          if (L.parts.bias.size() > 0) {
+            detail::of_head(wanted.bias, h)(p, q) += dS;
+            detail::of_head(allowed.bias, h)(p, q) += error;
+          }
         }
     }
-  verify(bar.K, dK, eK + 2 * u * dK.cwiseAbs());
-  verify(bar.V, dV, eV + 2 * u * dV.cwiseAbs());
+  verify(dK, tK, eK + 2 * u * tK.cwiseAbs());
+  verify(dV, tV, eV + 2 * u * tV.cwiseAbs());
+  for_each_weight([](auto, const auto& x, const auto& y, const auto& z) {
+    verify(x, y, z);
+  }, sum, wanted, allowed);
 }
 
 // check heads going back
 BOOST_AUTO_TEST_CASE(heads_backward) {
   int bits = 0;
   for (const Index n : {1, 7, 16, 33, 130})
-    for (int kind = 0; kind < 5; ++kind) {
+    for (int kind = 0; kind < 6; ++kind) {
       bits = (bits + 73) % (last_bits + 1);
       const auto seed = std::uint64_t(n * 10 + kind);
       check_heads_back(
@@ -296,6 +405,8 @@ BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
   const Sequences s{lengths};
   const auto t = layer_forward(L, X, s);
   const auto g = layer_vjp(L, X, t, dY, s);
+  const auto paths = layer_vjp(L, X, X, t, dY, s);
+  BOOST_TEST((g.C.size() == 0 && g.X == paths.X + paths.C));
   Matrix<double> W = Matrix<double>::Zero(5, 24);
   Index first = 0;
   for (const Index n : lengths) {
@@ -317,6 +428,20 @@ BOOST_AUTO_TEST_CASE(dropout_of_a_batch) {
   const Matrix<double> two = X.replicate(2, 1);
   const auto Y = layer_forward(L, two, Sequences{{9, 9}}).Y;
   refute(distance(Y.topRows(9), Y.bottomRows(9)), 1e-3);
+
+  // compare the weights that two heads leave out
+  auto M = L;
+  M.weights.W_Q.middleCols(6, 6) = L.weights.W_Q.leftCols(6);
+  M.weights.b_Q.segment(6, 6) = L.weights.b_Q.head(6);
+  for (const double p : {0.5, 0.0}) {
+    M.rules.dropout.p = p;
+    const Matrix<double> O = layer_forward(M, X).O;
+    const double apart = distance(O.leftCols(3), O.middleCols(3, 3));
+    if (p > 0)
+      refute(apart, 1e-3);
+    else
+      verify(apart, 0);
+  }
   L.rules.dropout.batch = 1;
   const auto alone = layer_forward(L, X).Y;
   // an estimate: products of other lengths round differently
@@ -348,34 +473,156 @@ BOOST_AUTO_TEST_CASE(packing_is_a_mask) {
 
 // check what a layer refuses
 BOOST_AUTO_TEST_CASE(refuses_by_name) {
+  const struct {
+    const char* words;
+    void (*change)(Layer<double>&, Sequences&);
+  } faults[] = {
+    // list what a layer may have wrong
+    {"a gain has 5 entries, expected 6",
+     [](auto& L, auto&) { L.parts.gain_q.setOnes(5); }},
+    {"a gain has 7 entries", [](auto& L, auto&) { L.parts.gain_k.setOnes(7); }},
+    {"rotary turns 2 planes", [](auto& L, auto&) {
+       L.rotary = Rotary<double>{frequencies<double>(4)};
+     }},
+    {"and leaves 1 columns of 6", [](auto& L, auto&) {
+       L.rotary = Rotary<double>{frequencies<double>(4), Pairs::halves, 1};
+     }},
+    {"epsilon", [](auto& L, auto&) { L.rules.epsilon = 0; }},
+    {"2 lengths of queries, 1 of keys", [](auto&, auto& s) {
+       s.queries = {3, 1}, s.keys = {6};
+     }},
+    {"2 lists of positions", [](auto&, auto& s) {
+       s.at.assign(2, {Places(4), Places(6)});
+     }},
+
+    // list lengths that do not fit
+    {"negative", [](auto&, auto& s) { s.queries = {-1, 5}, s.keys = {0, 6}; }},
+    {"negative", [](auto&, auto& s) { s.queries = {0, 4}, s.keys = {-1, 7}; }},
+    {"lengths add up to 5 and 6", [](auto&, auto& s) {
+       s.queries = {3, 2}, s.keys = {3, 3};
+     }},
+    {"lengths add up to 4 and 5", [](auto&, auto& s) {
+       s.queries = {3, 1}, s.keys = {3, 2};
+     }}
+  };
   const auto X = gaussian<double>(4, 5, 1, "X");
-  const auto refused = [&](auto change, const char* words) {
+  const auto C = gaussian<double>(6, 5, 1, "C");
+  for (const auto& fault : faults) {
     auto L = draw_layer<double>(0, causal(unlimited, unlimited), 4, 1);
     Sequences s;
-    change(L, s);
-    BOOST_CHECK_EXCEPTION(layer_forward(L, X, s), std::exception,
-                          says(words));
-  };
-  refused([](auto& L, auto&) { L.parts.sink.setOnes(3); },
-          "sink has 3 entries, expected 4");
-  refused([](auto& L, auto&) { L.parts.gain_q.setOnes(5); },
-          "a gain has 5 entries, expected 6");
-  refused([](auto& L, auto&) { L.rules.slopes = {1}; }, "slopes has 1");
-  refused([](auto& L, auto&) { L.parts.table.setOnes(4, 3); },
-          "table is 4x3");
+    fault.change(L, s);
+    BOOST_CHECK_EXCEPTION(layer_forward(L, X, C, s), std::exception,
+                          says(fault.words));
+  }
+}
+struct AskedHeads {
+  using M = Matrix<double>;
+  HeadCount H{4, 2};
+  Index n = 5, m = 7;
+  HeadParts<double> p{};
+  HeadRules r{};
+  std::optional<Positions> at{};
+  bool keeps = true;  // logZ
+  M Q = M::Ones(n, 6 * H.heads), K = M::Ones(m, 6 * H.kv_heads);
+  M V = M::Ones(m, 3 * H.kv_heads), O = M::Ones(n, 3 * H.heads);
+  M dQ = Q, dK = K, dV = V, dO = O, logZ = M::Zero(H.heads, n);
+  HeadsView<double> view() {
+    return {view_in<double>(Q), view_in<double>(K), view_in<double>(V),
+            view_out(O), keeps ? logZ.data() : nullptr, 0, 0, at};
+  }
+};
+inline void ask(AskedHeads a, std::size_t cotangents = 1) {
+  const HeadsView<double> v = a.view();
+  const HeadsCotangent<double> bar{view_in<double>(a.dO), view_out(a.dQ),
+                                   view_out(a.dK), view_out(a.dV)};
+  auto sum = zeros_like(a.p);
+  heads_forward<double>(a.H, a.p, a.r, {&v, 1});
+  heads_vjp<double>(a.H, a.p, a.r, {&v, 1}, {&bar, cotangents}, sum);
+}
+BOOST_AUTO_TEST_CASE(refuses_heads_by_name) {
+  const struct {
+    const char* words;
+    void (*change)(AskedHeads&);
+  } faults[] = {
+    // list what heads may have wrong
+    {"heads_forward: 0 heads on 2", [](auto& a) { a.H.heads = 0; }},
+    {"heads_forward: 4 heads on 0", [](auto& a) { a.H.kv_heads = 0; }},
+    {"heads_forward: 4 heads on 3", [](auto& a) { a.H.kv_heads = 3; }},
+    {"Q is 5x25", [](auto& a) { a.Q.setOnes(5, 25); }},
+    {"K is 7x13", [](auto& a) { a.K.setOnes(7, 13); }},
+    {"Q is 5x28", [](auto& a) { a.Q.setOnes(5, 28); }},
+    {"V is 7x7", [](auto& a) { a.V.setOnes(7, 7); }},
+    {"V is 8x6", [](auto& a) { a.V.setOnes(8, 6); }},
+    {"O is 6x12", [](auto& a) { a.O.setOnes(6, 12); }},
+    {"O is 5x13", [](auto& a) { a.O.setOnes(5, 13); }},
+    {"O is 5x12", [](auto& a) { a.keeps = false; }},
 
-  // refuse what does not cover the rows
-  refused([](auto& L, auto&) { L.rules.mask = causal(3, 3); },
-          "mask is 3x3");
-  refused([](auto& L, auto&) {
-    L.parts.bias.push_back(Matrix<double>::Zero(3, 9));
-  }, "bias is 3x9, but the places go to 4x4");
-  refused([](auto& L, auto&) {
-    L.rotary = Rotary<double>{frequencies<double>(4)};
-  }, "rotary turns 2 planes");
-  refused([](auto&, auto& s) { s.queries = {3, 2}; },
-          "lengths add up to 5");
-  refused([](auto& L, auto&) { L.rules.softcap = -1; }, "softcap");
+    // list numbers that heads may have wrong
+    {"scale has 3 entries, expected 4", [](auto& a) { a.p.scale.setOnes(3); }},
+    {"sink has 3", [](auto& a) { a.p.sink.setOnes(3); }},
+    {"slopes has 1", [](auto& a) { a.r.slopes = {1}; }},
+    {"bias has 2", [](auto& a) { a.p.bias.resize(2, a.Q); }},
+    {"table is 3x", [](auto& a) { a.p.table.setOnes(3, a.r.buckets.size()); }},
+    {"table is 4x3", [](auto& a) { a.p.table.setOnes(4, 3); }},
+    {"heads_forward: softcap", [](auto& a) { a.r.softcap = 0; }},
+    {"heads_forward: softcap", [](auto& a) { a.r.softcap = inf; }},
+    {"heads_forward: sinks", [](auto& a) { a.p.sink.setConstant(4, inf); }},
+    {"heads_forward: sinks", [](auto& a) { a.p.scale.setConstant(1, NaN); }},
+    {"heads_forward: slopes", [](auto& a) { a.r.slopes = {1, 1, 1, inf}; }},
+
+    // list extents that heads may have wrong
+    {"bias is 4x7", [](auto& a) { a.p.bias.resize(1, Matrix<double>(4, 7)); }},
+    {"bias is 5x6", [](auto& a) { a.p.bias.resize(1, Matrix<double>(5, 6)); }},
+    {"mask is 4x9, but the places go to 5x7",
+     [](auto& a) { a.r.mask = everything(4, 9); }},
+    {"mask is 9x6", [](auto& a) { a.r.mask = everything(9, 6); }},
+    {"positions of 4", [](auto& a) { a.at = {Places(4), Places(7)}; }},
+    {"and 6 keys", [](auto& a) { a.at = {Places(5), Places(6)}; }},
+    {"dO is 4x12", [](auto& a) { a.dO.setOnes(4, 12); }},
+    {"dO is 5x11", [](auto& a) { a.dO.setOnes(5, 11); }},
+    {"dQ is 5x23", [](auto& a) { a.dQ.setOnes(5, 23); }},
+    {"dK is 7x11", [](auto& a) { a.dK.setOnes(7, 11); }},
+    {"dV is 7x5", [](auto& a) { a.dV.setOnes(7, 5); }}
+  };
+  for (const auto& fault : faults) {
+    AskedHeads a;
+    fault.change(a);
+    BOOST_CHECK_EXCEPTION(ask(a), std::exception, says(fault.words));
+  }
+
+  // take what fits
+  AskedHeads tight, none{{4, 2}, 0};
+  tight.p.bias.push_back(Matrix<double>::Zero(5, 7));
+  tight.r.mask = everything(5, 7), tight.at = {Places(5), Places(7)};
+  none.keeps = false;
+  for (const AskedHeads& a : {AskedHeads{{1, 1}}, AskedHeads{{4, 1}}, tight,
+                              none})
+    BOOST_CHECK_NO_THROW(ask(a));
+  BOOST_CHECK_EXCEPTION(ask(tight, 0), std::invalid_argument,
+                        says("1 sequences, 0 cotangents"));
+}
+BOOST_AUTO_TEST_CASE(refuses_a_foreign_trace) {
+  using T = LayerTrace<double>;
+  const auto L = draw_layer<double>(0, causal(6, 6), 6, 1);
+  const auto X = gaussian<double>(4, 5, 1, "X");
+  const auto C = gaussian<double>(6, 5, 1, "C");
+  const auto t = layer_forward(L, X, C);
+  BOOST_CHECK_NO_THROW(layer_vjp(L, X, C, t, t.Y));
+  void (*const faults[])(T&) = {
+      [](T& x) { x.Q.resize(5, 24); }, [](T& x) { x.Q.resize(4, 23); },
+      [](T& x) { x.K.resize(7, 12); }, [](T& x) { x.K.resize(6, 11); },
+      [](T& x) { x.V.resize(7, 6); },  [](T& x) { x.V.resize(6, 5); },
+      [](T& x) { x.O.resize(5, 12); }, [](T& x) { x.O.resize(4, 11); },
+      [](T& x) { x.logZ.resize(15); }};
+  for (const auto& fault : faults) {
+    T other = t;
+    fault(other);
+    BOOST_CHECK_EXCEPTION(layer_vjp(L, X, C, other, t.Y),
+                          std::invalid_argument, says("the trace has Q"));
+  }
+  for (const Matrix<double>& dY : {Matrix<double>(5, 5), Matrix<double>(4, 6)})
+    BOOST_CHECK_EXCEPTION(layer_vjp(L, X, C, t, dY), std::invalid_argument,
+                          says("dY is " + shape(dY)));
 }
 BOOST_AUTO_TEST_CASE(takes_any_storage) {
   const auto L = draw_layer<double>(turned, causal(7, 7), 7, 1);
@@ -447,7 +694,7 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     auto bad = L;
     Sequences s{{2}};
     if (fault == 0) bad.rules.softcap = -1;
-    if (fault == 1) bad.parts.bias.push_back(Matrix<double>::Zero(9, 9));
+    if (fault == 1) bad.parts.bias.push_back(Matrix<double>::Zero(42, 41));
     if (fault == 2) s.at = {Positions{Places(2, 0), Places(2, 0)}};
     BOOST_CHECK_THROW(layer_decode<double>(bad, X.topRows(2), {&cache, 1}, s),
                       std::exception);
@@ -461,6 +708,30 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   auto other = empty_cache(all);
   layer_decode(all, X.topRows(9), other);
   BOOST_TEST(other.first() == 0);
+
+  // refuse caches by name
+  const auto refused = [&](const Mask& mask, KeyValueCache<double> c,
+                           std::size_t caches, const char* words) {
+    auto M = all;
+    M.rules.mask = mask;
+    const Index end = c.end();
+    BOOST_CHECK_EXCEPTION(layer_decode<double>(M, X.topRows(3), {&c, caches},
+                                               Sequences{}),
+                          std::invalid_argument, says(words));
+    BOOST_TEST(c.end() == end);
+  };
+  auto lacking = other;
+  lacking.forget_before(1);
+  refused(all.rules.mask, lacking, 1, "before place 1 of sequence 0");
+  refused(all.rules.mask, other, 0, "0 caches for 1");
+  refused(everything(11, 50), other, 1, "place 12 of a mask 11x50");
+  refused(everything(50, 11), other, 1, "place 12 of a mask 50x11");
+  refused(all.rules.mask, KeyValueCache<double>(11, 6), 1, "has 11 and 6");
+  refused(all.rules.mask, KeyValueCache<double>(12, 5), 1, "has 12 and 5");
+  auto last = all;
+  last.rules.mask = everything(12, 12);
+  layer_decode(last, X.topRows(3), other);
+  BOOST_TEST((other.first() == 12 && other.end() == 12));
 }
 
 // check decoding a batch

@@ -10,13 +10,16 @@ BOOST_AUTO_TEST_SUITE(layer)
 // check a layer against its definition
 BOOST_AUTO_TEST_CASE(by_its_definition) {
   for (int bits = 0; bits <= last_bits; bits += 17)
-    for (int kind = 0; kind < 5; ++kind) {
-      const Index n = 1 + (bits + 3 * kind) % 9;
+    for (int kind = 0; kind < 6; ++kind) {
+      const Index n = 1 + (bits + 3 * kind) % 9, m = n + bits % 3;
       const auto seed = std::uint64_t(bits + 600 * kind);
-      const auto L = draw_layer<quad>(bits, mask_of_kind(kind, n), n, seed);
+      const auto L = draw_layer<quad>(bits, mask_of_kind(kind, m), m, seed);
       const auto X = gaussian<quad>(n, 5, seed, "X");
-      const auto truth = literal_layer(L, X, X);
-      verify(layer_forward(L, X).Y, truth.Y, 2 * truth.Y_error);
+      const auto C = gaussian<quad>(m, 5, seed, "C");
+      const auto truth = literal_layer(L, X, C);
+      const auto t = layer_forward(L, X, C);
+      verify(t.Y, truth.Y, 2 * truth.Y_error);
+      verify_logZ<quad>(t.logZ, truth, 2);
     }
 }
 
@@ -26,14 +29,19 @@ void check_forward_of_layers() {
   int kind = 0, bits = 0;
   for (const Index n : {1, 2, 15, 16, 17, 33, 64, 65, 128, 129})
     for (int k = 0; k < 5; ++k) {
-      kind = (kind + 1) % 5, bits = (bits + 73) % (last_bits + 1);
+      kind = (kind + 1) % 6, bits = (bits + 73) % (last_bits + 1);
+      const Index m = n + 2 * (k % 2);
       const auto seed = std::uint64_t(n * 10 + k);
-      auto L = draw_layer<S>(bits, mask_of_kind(kind, n), n, seed);
+      auto L = draw_layer<S>(bits, mask_of_kind(kind, m), m, seed);
       const auto X = gaussian<S>(n, 5, seed, "X");
-      const auto truth = literal_layer(L, X, X);
-      verify(layer_forward(L, X).Y, truth.Y, truth.Y_error);
-      L.rules.by_definition = true;
-      verify(layer_forward(L, X).Y, truth.Y, truth.Y_error);
+      const auto C = gaussian<S>(m, 5, seed, "C");
+      const auto truth = literal_layer(L, X, C);
+      for (const bool plain : {false, true}) {
+        L.rules.by_definition = plain;
+        const auto t = layer_forward(L, X, C);
+        verify(t.Y, truth.Y, truth.Y_error);
+        verify_logZ<S>(t.logZ, truth);
+      }
     }
 }
 BOOST_AUTO_TEST_CASE(forward_in_double) { check_forward_of_layers<double>(); }
@@ -60,6 +68,20 @@ BOOST_AUTO_TEST_CASE(turned_like_rotate) {
         }
       }
     }
+
+  // turn heads of one column and of none
+  Matrix<double> X = gaussian<double>(5, 6, 7, "X");
+  const Matrix<double> before = X;
+  const auto turn = [&](Index planes, Index fixed, Index rows) {
+    const Rotary<double> R{Vector<double>::Ones(planes), Pairs::halves, fixed};
+    turn_heads<double>(X, R, Places(rows));
+  };
+  turn(0, 1, 5);
+  BOOST_TEST((X == before));
+  for (const auto& [planes, fixed, rows] :
+       std::vector<std::array<Index, 3>>{{0, 0, 5}, {2, 0, 5}, {2, 2, 4}})
+    BOOST_CHECK_EXCEPTION(turn(planes, fixed, rows), std::invalid_argument,
+                          says("turn_heads: X is 5x6"));
 }
 
 // check that only differences count

@@ -375,7 +375,7 @@ BOOST_AUTO_TEST_CASE(rank_of_the_latent_form) {
            {3, 8}, {8, 3}, {5, 5}}) {
     const auto W = gaussian<Fp>(d, 11, 2, "W"), U = gaussian<Fp>(d, r, 2, "U");
     const Matrix<Fp> M = W.transpose() * U;
-    BOOST_TEST(rank_by_elimination(M) == std::min(d, r));
+    verify(std::abs(double(rank_by_elimination(M) - std::min(d, r))), 0);
   }
 }
 
@@ -391,6 +391,46 @@ BOOST_AUTO_TEST_CASE(window_has_a_speed) {
   const Matrix<double> g = p.embedded->bar;
   verify(largest(g.topRows(5)), 0);
   refute(largest(g.row(5)), 1e-8);
+}
+
+// check that extents are refused
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
+  Index refused = 0, tried = 0;
+  for (const std::string& family : families) {
+    const TensorFile f = file_of(family);
+    const auto m = model_from<double>(f);
+    const auto attempt = [&](const Model<double>& changed) {
+      ++tried;
+      try {
+        BOOST_TEST(logits_of(f, changed).rows() > 0);
+      } catch (const std::invalid_argument&) {
+        ++refused;
+      } catch (const std::domain_error&) {
+        ++refused;
+      }
+    };
+
+    // change extents and settings one at a time
+    for (const auto& [name, w] : m.weights)
+      for (const auto& [more, wider] :
+           {std::pair{1, 0}, {-1, 0}, {0, 1}, {0, -1}}) {
+        auto changed = m;
+        Matrix<double> x = Matrix<double>::Zero(w.rows() + more, w.cols() + wider);
+        const Index n = std::min(x.rows(), w.rows());
+        const Index d = std::min(x.cols(), w.cols());
+        x.topLeftCorner(n, d) = w.topLeftCorner(n, d);
+        changed.weights[name] = x;
+        attempt(changed);
+      }
+    for (const auto& [key, value] : m.settings)
+      for (const char* other : {"", "0", "-1", "1.5", "nan", "1e300", "7x"}) {
+        auto changed = m;
+        changed.settings[key] = other;
+        attempt(changed);
+      }
+  }
+  verify(double(tried) / double(refused), 1.5);
+  fact("tried", tried), fact("refused", refused);
 }
 
 // check the answers about models

@@ -44,8 +44,8 @@ inline void become_ranks(int n, int seconds = 120) {
     std::cerr << "mpirun is missing\n";
     std::_Exit(1);
   }
-  MPI_Init(nullptr, nullptr);
-  int rank;
+  int rank, level;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank > 0) unsetenv("ATTN_LEDGER");
 }

@@ -205,6 +205,11 @@ BOOST_AUTO_TEST_CASE(nan_stays_where_it_is_seen) {
   B.row(2).setConstant(-std::numeric_limits<double>::infinity());
   verify(attend(m, X, C, B).row(2).norm(), 0);
 }
+BOOST_AUTO_TEST_CASE(layer_without_weights) {
+  const MultiHead<double> none{};
+  BOOST_TEST((none.heads == 0 && none.kv_heads == 0 && none.group() == 0 &&
+              none.d_k() == 0 && none.d_v() == 0));
+}
 BOOST_AUTO_TEST_CASE(batch_of_unequal_lengths) {
   const auto m = xavier<double>({4, 2}, 1);
   std::vector<Matrix<double>> X;

@@ -82,6 +82,14 @@ quad finished_score(const FlashRule<T>& r, quad x, Index distance) {
   }
   return x - quad(r.slope) * quad(distance);
 }
+/// How far key j is from query i.
+template <class T>
+Index distance_of(const RingCase<T>& c, Index i, Index j) {
+  const FlashRule<T>& r = c.plain;
+  const Index shift = r.keys.value_or(c.K.rows()) -
+                      r.queries.value_or(c.Q.rows());
+  return std::abs(i + r.offset.value_or(shift) - j);
+}
 template <class T>
 Truth forward_truth(const RingCase<T>& c) {
   const FlashRule<T> r = c.rule();
@@ -99,10 +107,8 @@ Truth forward_truth(const RingCase<T>& c) {
 
     // finish the scores of a row in quad
     for (Index j = 0; j < m; ++j) {
-      const Index at = i + r.offset.value_or(r.keys.value_or(m) -
-                                             r.queries.value_or(n));
       t.S(i, j) = allows(r, n, m, i, j)
-                      ? finished_score(r, t.X(i, j), std::abs(at - j))
+                      ? finished_score(r, t.X(i, j), distance_of(c, i, j))
                       : quad(-inf);
       if (top < t.S(i, j)) top = t.S(i, j);
     }
@@ -153,26 +159,31 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     double size = 0;
     for (Index a = 0; a < c.Q.cols(); ++a)
       size += std::abs(scale * double(c.Q(i, a)) * double(c.K(j, a)));
-    delta(i, j) = u * ((double(c.Q.cols()) + 5) * size + 3 * std::abs(S));
+
+    // bound the error of a score
+    delta(i, j) = u * (double(c.Q.cols()) + 5) * size;
     if (rule.softcap) delta(i, j) += u * 10 * double(*rule.softcap);
-    delta(i, j) += 5 * u * double(rule.slope) * (keys + double(A.rows()));
+    if (rule.slope != 0)
+      delta(i, j) += 3 * u * double(rule.slope) * double(distance_of(c, i, j));
+    if (rule.softcap || rule.slope != 0) delta(i, j) += 2 * u * std::abs(S);
     most = std::max(most, delta(i, j));
   }
 
   // bound the weights of a row
   const double b = std::min(double(c.plain.key_block), keys);
   const double r = b + 3 + 6 * (std::ceil(keys / b) + 2);
-  const double logs = std::log(keys);
+  const double lambda = std::log(keys + 1);
   for (Index j = 0; j < A.cols(); ++j) {
     const double S = to_double(t.S(i, j));
     if (S == -inf) continue;
     rho(i, j) = delta(i, j) + 2 * most +
-                u * (m - S + 6 * logs + 6 * s + 3 * r + 2 + 4 * N);
+                u * (m - S + 3 * s + 8 * lambda + 3 * r + 4 * N);
     L(i) += A(i, j) * rho(i, j);
   }
   if (rule.sink)
-    L(i) += to_double(t.A_sink(i)) * u * (m - double(*rule.sink) + logs + 4 * N);
-  L(i) += u * (3 * s + 4 * logs + 2);
+    L(i) += to_double(t.A_sink(i)) * u *
+            (m - double(*rule.sink) + lambda + 4 * N);
+  L(i) += u * (s + 3 * lambda);
 }
 
 // write the gradients on the whole sequence in quad

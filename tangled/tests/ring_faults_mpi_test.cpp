@@ -56,8 +56,8 @@ void compute_digest(int rank) {
   if (rank == 0 && all != 0) std::cout << "digest " << all << std::endl;
 }
 [[noreturn]] void run_job(const std::string& scenario) {
-  MPI_Init(nullptr, nullptr);
-  int rank;
+  int rank, level;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);  // all are there, and know each other
   if (scenario == "killed" && rank == 1) std::raise(SIGKILL);

@@ -196,6 +196,25 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   c.K.bottomRows(9).setConstant(NaN);
   for (const int p : {1, 2, 4, 7}) check_forward(c, t, bound, p);
 }
+BOOST_AUTO_TEST_CASE(a_NaN_spoils_the_rows_that_see_it) {
+  for (const int p : {1, 2, 4, 7})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      D c = ring_case<double>(20, 20, 3, 2, 9);
+      c.K(7, 1) = NaN, c.plain.right = 0;
+      const Shards x = zigzag(20, p);
+      const auto mine = [&](const auto& m) { return part_of(m, x, rank); };
+      const auto y = ring_attention<double>({comm, x, x}, mine(c.Q),
+                                            mine(c.K), mine(c.V), c.heads());
+      const auto at = positions_of(x, rank);
+      Worst worst;
+      for (Index i = 0; i < std::ssize(at); ++i) {
+        const bool sees = at[std::size_t(i)] >= 7;
+        worst.add(double(y.O.row(i).array().isNaN().count() != 2 * sees), 0);
+        worst.add(double(std::isnan(y.logZ(0, i)) != sees), 0);
+      }
+      return worst;
+    });
+}
 BOOST_AUTO_TEST_CASE(blocks_beyond_the_eager_limit) {
   const D c = ring_case<double>(7, 2100, 32, 32, 3);  // 154 kB a block
   const Truth t = forward_truth(c);

@@ -17,16 +17,19 @@ extern "C" void __libc_free(void*);
 namespace {
 thread_local bool counting = false;
 thread_local long live = 0, peak = 0;
+thread_local long allocations = 0, before_message = -1;
 thread_local int fail_in = 0;  // the how many-th large allocation fails
 bool fails(std::size_t n) {
   return fail_in > 0 && n > 200'000 && --fail_in == 0;
 }
 void* counted(void* p) {
-  if (counting && p) live += long(malloc_usable_size(p));
+  if (counting && p) live += long(malloc_usable_size(p)), ++allocations;
   if (live > peak) peak = live;
   return p;
 }
-void start_counting() { live = peak = 0, counting = true; }
+void start_counting() {
+  live = peak = allocations = 0, before_message = -1, counting = true;
+}
 long peak_since() { counting = false; return peak; }
 }  // namespace
 extern "C" void* malloc(std::size_t n) {
@@ -42,7 +45,8 @@ extern "C" void free(void* p) {
 
 // stand between the ring and MPI
 namespace {
-long started = 0, completed = 0;
+long started = 0, completed = 0, duplicated = 0, freed = 0;
+attn::Traffic given;  // to MPI, to be sent
 int throw_at_poke = 0;
 }
 extern "C" int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* any,
@@ -58,12 +62,28 @@ extern "C" int MPI_Irecv(void* data, int n, MPI_Datatype type, int from,
 }
 extern "C" int MPI_Isend(const void* data, int n, MPI_Datatype type, int to,
                          int tag, MPI_Comm comm, MPI_Request* request) {
-  ++started;
+  ++started, ++given.messages;
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  given.bytes += long(n) * size;
   return PMPI_Isend(data, n, type, to, tag, comm, request);
 }
 extern "C" int MPI_Waitall(int n, MPI_Request* all, MPI_Status* status) {
   for (int i = 0; i < n; ++i) completed += all[i] != MPI_REQUEST_NULL;
   return PMPI_Waitall(n, all, status);
+}
+extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
+  ++duplicated;
+  return PMPI_Comm_dup(comm, copy);
+}
+extern "C" int MPI_Comm_free(MPI_Comm* comm) {
+  ++freed;
+  return PMPI_Comm_free(comm);
+}
+extern "C" int MPI_Bcast(void* data, int n, MPI_Datatype type, int root,
+                         MPI_Comm comm) {
+  if (counting && before_message < 0) before_message = allocations;
+  return PMPI_Bcast(data, n, type, root, comm);
 }
 using namespace attn;
 static const World world;
@@ -72,6 +92,56 @@ BOOST_AUTO_TEST_SUITE(ring)
 using attn::flash;
 
 // check traffic, heads, decoding and faults
+
+// compare traffic with the theorem
+Worst compare_traffic(const Traffic& sent, long messages, Index bytes) {
+  Worst worst;
+  for (const Traffic& x : {sent, given}) {
+    worst.add(double(std::abs(x.messages - messages)), 0);
+    worst.add(double(std::abs(x.bytes - bytes)), 0);
+  }
+  given = {};
+  return worst;
+}
+
+// check which pieces meet
+BOOST_AUTO_TEST_CASE(which_pieces_meet) {
+  const auto wide = [](Index w) {
+    return w < 0 ? std::optional<Index>() : std::optional<Index>(w);
+  };
+  for (Index n = 0; n < 4; ++n)
+    for (Index m = 0; m < 4; ++m)
+      for (Index offset = -6; offset <= 6; ++offset)
+        for (Index left = -1; left < 3; ++left)
+          for (Index right = -1; right < 3; ++right) {
+            FlashRule<float> r;
+            r.queries = n, r.keys = m, r.offset = offset;
+            r.left = wide(left), r.right = wide(right);
+
+            // look for a pair of two pieces
+            bool pair = false;
+            for (Index i = 0; i < n; ++i)
+              for (Index j = 0; j < m; ++j) {
+                const Index t = j - offset - i;
+                pair = pair || ((left < 0 || -left <= t) && (right < 0 || t <= right));
+              }
+            BOOST_TEST(detail::may_meet(r) == pair);
+          }
+}
+
+// check that a call in time is not kept
+BOOST_AUTO_TEST_CASE(a_call_in_time_is_not_kept) {
+  on_ranks(2, [](MPI_Comm comm, int) {
+    const double start = MPI_Wtime();
+    {
+      const detail::Watch watch("a call", comm, 40);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    Worst worst;
+    worst.add(MPI_Wtime() - start, 20);
+    return worst;
+  });
+}
 
 // count the traffic going back
 Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
@@ -85,13 +155,10 @@ Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
   FlashHeads<double> many;
   if (masked) many.rule.right = 0;
   const auto y = ring_attention<double>(ring, Q, K, V, many);
-  ring.traffic = &sent;
+  ring.traffic = &sent, given = {};
   ring_attention_vjp<double>(ring, Q, K, V, y, V, many);
   const long laps = p == 1 ? 0 : 2 * p - 1 + (hot > 1 || masked ? p : 0);
-  Worst worst;
-  worst.add(double(std::abs(sent.messages - laps)), 0);
-  worst.add(double(std::abs(sent.bytes - 8 * laps * m * (d + e))), 0);
-  return worst;
+  return compare_traffic(sent, laps, 8 * laps * m * (d + e));
 }
 
 // check what is sent
@@ -108,16 +175,33 @@ BOOST_AUTO_TEST_CASE(counted_forward) {
       const auto K = gaussian<double>(m, 2 * d, std::uint64_t(rank + 20));
       const auto V = gaussian<double>(m, 2 * e, std::uint64_t(rank + 40));
       const double start = MPI_Wtime();
+      given = {};
       ring_attention<double>({comm, x, x, &sent}, Q, K, V, {4, 2});
       const double spent = MPI_Wtime() - start;
       // every block but that of the right neighbour
       const Index departed = x.total() - x.rows((rank + 1) % p);
-      Worst worst;
-      worst.add(double(std::abs(sent.messages - (p - 1))), 0);
-      worst.add(double(std::abs(sent.bytes - 8 * departed * 2 * (d + e))), 0);
+      Worst worst = compare_traffic(sent, p - 1, 8 * departed * 2 * (d + e));
       worst.add(sent.waited, p == 1 ? 0 : spent);
+      worst.add((sent.waited > 0) != (p > 1), 0);
       return worst;
     });
+}
+BOOST_AUTO_TEST_CASE(waiting_is_counted) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Index n = 4000, m = 600;
+    Traffic traffic;
+    const Ring ring{comm, contiguous({0, 0, n}), contiguous({m, m, m}),
+                    &traffic};
+    const auto Q = gaussian<double>(rank == 2 ? n : 0, 32, 1);
+    const auto K = gaussian<double>(m, 32, 2);
+    MPI_Barrier(comm);
+    const double start = MPI_Wtime();
+    ring_attention<double>(ring, Q, K, K);
+    const double spent = MPI_Wtime() - start;
+    Worst worst;
+    if (rank == 0) worst.add(0.05 * spent, traffic.waited);
+    return worst;
+  });
 }
 BOOST_AUTO_TEST_CASE(counted_backward) {
   for (const int p : {1, 2, 3, 4, 7})
@@ -139,9 +223,12 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
   const auto dO = gaussian<double>(m, H * e, seed, "dO");
   const FlashHeads<double> many{H, G, causal_rule<double>()};
   if (!back) ring.traffic = &sent;
+  given = {};
   const auto y = grid_attention(ring, a, Q, K, V, many);
-  ring.traffic = &sent;
-  if (back) grid_attention_vjp(ring, a, Q, K, V, y, dO, many);
+  if (back) {
+    ring.traffic = &sent, given = {};
+    grid_attention_vjp(ring, a, Q, K, V, y, dO, many);
+  }
 
   // compare the traffic of a grid with the theorem
   const Index per_query = back ? 2 * d + 2 * e + 2 : d + e + 1;
@@ -149,10 +236,9 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
   const Index numbers = (a - 1) * m * H / a * per_query +
                         (back ? 2 : 1) * (a - 1) * m * h * (d + e) +
                         laps * a * m * h * (d + e);
-  Worst worst;
-  worst.add(double(std::abs(sent.bytes - 8 * numbers)), 0);
-  worst.add(double(std::abs(sent.messages -
-                            h * (laps + (back ? 4 : 3) * (a - 1)))), 0);
+  Worst worst = compare_traffic(
+      sent, h * (laps + (back ? 4 : 3) * (a - 1)), 8 * numbers);
+  worst.add(sent.waited > 0 ? 0 : 1, 0);
   return worst;
 }
 
@@ -368,6 +454,32 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
     c.rule.keep = &all;
   });
 }
+BOOST_AUTO_TEST_CASE(ranks_call_different_functions) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Call c(comm);
+    return all_throw<Shape>(comm, "function (fingerprint) is", [&] {
+      if (rank == 1) grid_attention(c.ring, 1, c.Q, c.K, c.V);
+      else c();
+    });
+  });
+}
+BOOST_AUTO_TEST_CASE(what_cannot_be_sharded) {
+  refuses<Shape>("ring_attention: position 3 is held twice",
+                 [](Call& c, int) { c.ring.keys.of[1][0].first = 3; });
+  refuses<Shape>("a piece of 4 positions from 9 in steps of 1, of 12",
+                 [](Call& c, int) { c.ring.queries.of[2][0].first = 9; });
+  refuses<Shape>("rows of several heads are not sharded", [](Call& c, int) {
+    static const std::vector<double> one{0.5};
+    c.rule.sinks = one;
+  });
+  refuses<Shape>("offset is", [](Call& c, int) {
+    c.rule.offset = std::numeric_limits<Index>::max();
+  });
+  const Index most = std::numeric_limits<int>::max();
+  BOOST_TEST(detail::countable(most) == most);
+  BOOST_CHECK_EXCEPTION(detail::countable(most + 1), Shape,
+                        says("ring: a block of 2147483648 rows"));
+}
 BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
   refuses<Value>("softcap", [](Call& c, int) { c.rule.softcap = -1; });
   refuses<Value>("sink", [](Call& c, int) { c.rule.sink = NaN; });
@@ -398,9 +510,14 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     Call c(comm);
     const auto y = c();
     const Matrix<double> dO(rank == 1 ? 3 : 4, 2);
-    Worst worst = all_throw<Shape>(comm, "dO is 3x2, expected 4x2", [&] {
+    Worst worst;
+    worst.add(all_throw<Shape>(
+        comm, "ring_attention_vjp: dO is 3x2, expected 4x2", [&] {
       ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, dO);
-    });
+    }));
+    worst.add(all_throw<Shape>(comm, "logZ is 0x0, expected 1x4", [&] {
+      ring_attention_vjp<double>(c.ring, c.Q, c.K, c.V, {y.O, {}}, c.V);
+    }));
     worst.add(all_throw<Shape>(comm, "dlogZ is 1x1, expected 1x4", [&] {
       ring_attention_vjp<double>(c.ring, c.Q, c.K, c.V, y, c.V, {},
                                  Matrix<double>::Zero(1, 1));
@@ -427,7 +544,8 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     worst.add(all_throw<Shape>(comm, "columns is 3 on rank 1", [&] {
       grid_attention(c.ring, rank == 1 ? 3 : 1, c.Q, c.K, c.V);
     }));
-    worst.add(all_throw<Shape>(comm, "dO is 3x2, expected 4x2", [&] {
+    worst.add(all_throw<Shape>(
+        comm, "grid_attention_vjp: dO is 3x2, expected 4x2", [&] {
       grid_attention_vjp(c.ring, 3, c.Q, c.K, c.V, y, dO);
     }));
     worst.add(all_throw<Shape>(comm, "tree_decode: width of V is 3 on rank 2", [&] {
@@ -495,6 +613,45 @@ BOOST_AUTO_TEST_CASE(thrown_between_departure_and_arrival) {
     return worst;
   });
 }
+BOOST_AUTO_TEST_CASE(nothing_is_allocated_before_all_listen) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    Worst worst;
+    const Shards x = zigzag(12, 3);
+    const Ring ring{comm, x, x};
+    const auto Q = gaussian<double>(4, 6, 1), K = gaussian<double>(4, 3, 2);
+    const Matrix<bool> keep = Matrix<bool>::Constant(12, 12, true);
+    FlashHeads<double> many{2, 1, causal_rule<double>(), {0.5, 1}, {1, 2}};
+    many.rule.keep = &keep;
+    const RowVector<double> q = Q.row(0);
+    const auto y = ring_attention(ring, Q, K, K, many);
+    start_counting();
+    ring_attention(ring, Q, K, K, many);
+    worst.add(double(std::abs(before_message)), 0);
+    start_counting();
+    tree_decode<double>(comm, q, K, K, 2, 1);
+    worst.add(double(std::abs(before_message)), 0);
+    worst.add(double(peak_since() <= 0), 0);
+    if (rank == 0) BOOST_TEST(y.O.rows() == 4);
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(one_duplicate_for_a_communicator) {
+  on_ranks(3, [](MPI_Comm comm, int) {
+    MPI_Comm users;
+    PMPI_Comm_dup(comm, &users);
+    duplicated = freed = 0;
+    const Call c(users);
+    const auto y = c();
+    ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, c.V);
+    head_parallel(c.ring, c.Q, c.K, c.V);
+    tree_decode<double>(users, c.Q.row(0), c.K, c.V);
+    Worst worst;
+    worst.add(double(std::abs(duplicated - 1) + freed), 0);
+    MPI_Comm_free(&users);
+    worst.add(double(std::abs(freed - 2)), 0);
+    return worst;
+  });
+}
 BOOST_AUTO_TEST_CASE(no_memory_on_one_rank) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     const Index m = 300, d = 96;
@@ -555,7 +712,7 @@ BOOST_AUTO_TEST_CASE(messages_of_users_are_not_disturbed) {
 }
 
 // measure what a rank holds
-struct Held { long forward, backward; };
+struct Held { long forward, backward, grid; };
 Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
   const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
   const auto Q = gaussian<double>(m, 2 * d, 1), K = gaussian<double>(m, d, 2);
@@ -570,6 +727,9 @@ Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
   start_counting();
   const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, dO, many);
   held.backward = peak_since();
+  start_counting();
+  y = grid_attention<double>(ring, p > 1 ? 2 : 1, Q, K, V, many);
+  held.grid = peak_since();
   return held;
 }
 
@@ -586,6 +746,13 @@ BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
                 double(8 * 3 * m * (2 * w + 2 * (e + 2)) + 100'000));
       worst.add(double(many.backward - few.backward),
                 double(8 * 3 * m * (5 * w + 2 * (2 * d + e + 6)) + 100'000));
+
+      // compare what a grid holds with the proposition
+      const Index a = p > 1 ? 2 : 1, h = 1, H = 2;
+      const Index sent = 2 * H * (w + 1) + 2 * a * h * w;
+      const Index wave = 3 * a * w + H * (d + e + 4) / h;
+      worst.add(double(many.grid - few.grid),
+                double(8 * 3 * m * (sent + wave + H * (e + 2)) + 100'000));
       worst.add(double(few.forward <= 0 || few.backward <= 0), 0);
       if (p == 4) {
         fact("forward", double(many.forward) / double(4 * m), 3);

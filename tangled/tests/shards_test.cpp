@@ -6,7 +6,8 @@
 #include "attn/ring_cost.hpp"
 #include "ring_case.hpp"
 using namespace attn;
-using detail::grouped;
+using detail::grouped, detail::partner, detail::require_placement,
+    detail::rounds_of;
 
 BOOST_AUTO_TEST_SUITE(ring)
 
@@ -61,7 +62,7 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   const Matrix<double> bias(2, 2);
   BOOST_CHECK_EXCEPTION(
       rule_between(rule, {0, 1, 1}, {0, 1, 2}, 2, 2, keep),
-      std::invalid_argument, says("rule_between: steps 1 and 2"));
+      std::invalid_argument, says("rule_between: pieces of steps 1 and 2"));
   rule.slope = 1;
   BOOST_CHECK_EXCEPTION(
       rule_between(rule, {0, 1, 2}, {0, 1, 2}, 2, 2, keep),
@@ -70,6 +71,61 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   BOOST_CHECK_EXCEPTION(
       rule_between(rule, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
       std::invalid_argument, says("a bias is not sharded"));
+
+  // refuse rows of several heads and wild offsets
+  const std::vector<double> one{0.5};
+  for (int k = 0; k < 3; ++k) {
+    FlashRule<double> r;
+    if (k == 0) r.share = 2;
+    if (k == 1) r.sinks = one;
+    if (k == 2) r.slopes = one;
+    BOOST_CHECK_EXCEPTION(
+        rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
+        std::invalid_argument, says("rows of several heads are not sharded"));
+  }
+  for (const Index sign : {-1, 1}) {
+    FlashRule<double> r;
+    r.offset = sign * std::numeric_limits<Index>::max();
+    BOOST_CHECK_EXCEPTION(rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
+                          std::invalid_argument, says("offset is"));
+  }
+}
+BOOST_AUTO_TEST_CASE(placements_with_a_mistake) {
+  Index refused = 0, passed = 0;
+  for (const Index n : {1, 7, 12})
+    for (int p = 1; p <= 4; ++p)
+      for (const Shards& whole :
+           {contiguous(n, p), zigzag(n, p), striped(n, p)})
+        for (std::size_t r = 0; r < std::size_t(p); ++r)
+          for (std::size_t k = 0; k < whole.of[r].size(); ++k)
+            for (const Index by : {-2, -1, 0, 1, 2})
+              for (int which = 0; which < 3; ++which) {
+                Shards x = whole;
+                Piece& one = x.of[r][k];
+                (which == 0 ? one.first : which == 1 ? one.n : one.step) += by;
+
+                // compare the verdict on a placement with a list
+                const Index all = std::max<Index>(0, x.total());
+                std::vector<int> held(std::size_t(all), 0);
+                bool good = true;
+                Index step = 0;
+                for (const auto& pieces : x.of)
+                  for (const Piece& y : pieces) {
+                    if (y.n == 0) continue;
+                    if (step == 0) step = y.step;
+                    good = good && y.n > 0 && y.step == step && step >= 1;
+                    for (Index i = 0; good && i < y.n; ++i) {
+                      const Index at = y.first + i * y.step;
+                      good = at >= 0 && at < all && ++held[std::size_t(at)] == 1;
+                    }
+                  }
+                bool taken = true;
+                try { require_placement("check", x); }
+                catch (const std::invalid_argument&) { taken = false; }
+                verify(double(taken != good), 0);
+                ++(taken ? passed : refused);
+              }
+  verify(double(refused < 100 || passed < 100), 0);
 }
 
 // check windows between pieces
@@ -228,14 +284,12 @@ BOOST_AUTO_TEST_CASE(uniform_ring_back) {
 BOOST_AUTO_TEST_CASE(rounds_meet_once) {
   for (Index c = 1; c <= 12; ++c)
     for (Index s = 1; s <= 12; ++s) {
-      const Index rounds = std::max(c, s);
       Matrix<int> met = Matrix<int>::Zero(c, s);
-      for (Index t = 0; t < rounds; ++t) {
+      for (Index t = 0; t < rounds_of(c, s); ++t) {
         std::vector<int> used(std::size_t(s), 0);
-        for (Index i = 0; i < c; ++i) {
-          const Index j = (i + t) % rounds;
-          if (j < s) ++met(i, j), ++used[std::size_t(j)];
-        }
+        for (Index i = 0; i < c; ++i)
+          if (const Index j = partner(i, t, c, s); j >= 0)
+            ++met(i, j), ++used.at(std::size_t(j));
         for (const int u : used) verify(double(u > 1), 0);
       }
       verify(double((met.array() != 1).count()), 0);
@@ -265,13 +319,14 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
   verify(std::abs(time(1, 8, true) - (15 + 8) * 8 * 4 * 2 * unit), 0);
   for (const int a : {4, 8}) {
     const int b = 16 / a;
-    const double m = 4, queries = (a - 1) * m * 8 / a;
-    const double forward = queries * (2 * unit + 2) + (a - 1) * m * 2 * unit;
-    const double back = queries * (4 * unit + 4) + (a - 1) * m * 4 * unit;
+    const double rows = 4, queries = (a - 1) * rows * 8 / a;
+    const double forward = queries * (2 * unit + 2) +
+                           (a - 1) * rows * 2 * unit;
+    const double back = queries * (4 * unit + 4) + (a - 1) * rows * 4 * unit;
     verify(std::abs(time(a, b, false) - forward -
-                    (b - 1) * a * m * 2 * unit), 0);
+                    (b - 1) * a * rows * 2 * unit), 0);
     verify(std::abs(time(a, b, true) - back -
-                    (3 * b - 1) * a * m * 2 * unit), 0);
+                    (3 * b - 1) * a * rows * 2 * unit), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
@@ -288,18 +343,25 @@ BOOST_AUTO_TEST_CASE(a_late_block_leaves_late) {
 }
 BOOST_AUTO_TEST_CASE(where_overlap_ends) {
   const double F = 4e14, B = 5e10, s = 2, H = 32, d = 256;
-  for (const double H_k : {1.0, 8.0, 32.0}) {
-    const auto exposed = [&](double m) {
-      const double c = m * m * H * d / F, tau = s * m * H_k * d / B;
-      return ring_time(8, [&](int, int) { return c; }, tau).total >
-             8 * c * (1 + 0x1p-40);
-    };
-    double low = 1, high = 1e6;
-    while (high - low > 1e-9 * high)
-      (exposed((low + high) / 2) ? low : high) = (low + high) / 2;
-    const double ends = s * F * H_k / (B * H);
-    verify(std::abs(high - ends), 2e-9 * ends);
-  }
+  for (const double H_k : {1.0, 8.0, 32.0})
+    for (const bool causal : {true, false}) {
+      const auto exposed = [&](double m) {
+        // ask whether a ring waits for messages
+        const auto tile = [&](int r, int t) {
+          const double pairs =
+              causal ? causal_pairs(Placement::zigzag, r, t, m) : m * m;
+          return 2 * H * d * pairs / F;
+        };
+        double tiles = 0;
+        for (int t = 0; t < 8; ++t) tiles += tile(0, t);
+        return ring_time(8, tile, s * m * H_k * d / B).total > tiles * (1 + 0x1p-40);
+      };
+      double low = 1, high = 1e6;
+      while (high - low > 1e-9 * high)
+        (exposed((low + high) / 2) ? low : high) = (low + high) / 2;
+      const double ends = s * F * H_k / (B * H) / (causal ? 1 : 2);
+      verify(std::abs(high - ends), 2e-9 * ends);
+    }
 }
 BOOST_AUTO_TEST_CASE(no_faster_than_work_and_messages) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -340,10 +402,10 @@ BOOST_AUTO_TEST_CASE(finished_rows_are_states) {
     const Online<quad> finished{y.logZ(), quad(1), y.output()};
     verify(distance(finished.output(), y.output()), 0);
     verify(distance(finished.logZ(), y.logZ()), 0);
-    // scores below a hundred: 1e-34 of them, a few times
+    const double bound = 1e4 * unit_roundoff<quad>();
     const auto u = merge(x, y), v = merge(x, finished);
-    verify(distance(u.output(), v.output()), 1e-30);
-    verify(distance(u.logZ(), v.logZ()), 1e-30);
+    verify(distance(u.output(), v.output()), bound);
+    verify(distance(u.logZ(), v.logZ()), bound);
   }
 }
 
@@ -424,13 +486,14 @@ BOOST_AUTO_TEST_CASE(answer_window) {
   const Index m = 6;
   const int p = 5;
   auto rule = causal_rule<double>();
-  rule.left = m - 1;
   const Shards x = contiguous(p * m, p);
-  for (int r = 0; r < p; ++r) {
-    int steps = 0;
-    for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
-    verify(double(std::abs(steps - (r == 0 ? 1 : 2))), 0);
-  }
+  for (Index L = 1; L < m; ++L)
+    for (int r = 0; r < p; ++r) {
+      rule.left = L;
+      int steps = 0;
+      for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
+      verify(double(std::abs(steps - (r == 0 ? 1 : 2))), 0);
+    }
 }
 BOOST_AUTO_TEST_CASE(answer_uneven) {
   const std::vector<double> v{1, 2, 4, 1};
@@ -499,8 +562,8 @@ BOOST_AUTO_TEST_CASE(answer_window_elsewhere) {
     for (int r = 0; r < p; ++r) {
       int steps = 0;
       for (int s = 0; s < p; ++s) steps += count_pairs(rule, x, x, r, s) > 0;
-      if (stripes) BOOST_TEST(steps == p);
-      else BOOST_TEST(steps <= 3);
+      const bool end = r == 0 || r == p - 1;
+      BOOST_TEST(steps == (stripes ? p : end ? 2 : 3));
     }
   }
 }
@@ -513,7 +576,8 @@ BOOST_AUTO_TEST_CASE(answer_random_tiles) {
     const double one =
         ring_time(p, [&](int r, int t) { return c(r, t); }, 0).total;
     ring += one / 200, all += c.colwise().maxCoeff().sum() / 200;
-    verify(worse(0, one - c.colwise().maxCoeff().sum()), 1e-12 * one);
+    verify(worse(0, one - c.colwise().maxCoeff().sum()),
+           2 * p * 0x1p-53 * one);
   }
   double harmonic = 0;
   for (int k = 1; k <= p; ++k) harmonic += 1.0 / k;

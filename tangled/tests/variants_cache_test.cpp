@@ -507,32 +507,17 @@ BOOST_AUTO_TEST_CASE(answer_recency) {
     refute(off(all), 1e-3);
   }
 }
-BOOST_AUTO_TEST_CASE(answer_forgetting) {
-  const Index n = 6;
-  QuadParts slope = draw_parts(n, n, 2, 2, 64, 1), x = slope;
-  x.slope.resize(0, 0);
-  const VariantRules past{causal(n, n)};
-  const auto forgets = [&](const Matrix<quad>& log_f) {
-    QuadParts y = x;
-    y.bias = Matrix<quad>::Zero(n, n);
-    for (Index i = 0; i < n; ++i)
-      for (Index j = 0; j < i; ++j)
-        for (Index l = j + 1; l <= i; ++l) y.bias(i, j) += log_f(l);
-    return variant_forward(y, past).A;
-  };
-
-  // compare forgetting with a slope, with segments and with a row
-  const Matrix<quad> even = Matrix<quad>::Constant(1, n, -slope.slope(0));
-  verify(distance(forgets(even), variant_forward(slope, past).A), 1e-31);
-  Matrix<quad> cut = Matrix<quad>::Zero(1, n);
-  cut(2) = cut(4) = quad(-inf);
-  const std::vector<Index> document{0, 0, 1, 1, 2, 2};
-  const VariantRules apart{causal(n, n) & segments(document, document)};
-  verify(distance(forgets(cut), variant_forward(x, apart).A), 1e-31);
-  const Matrix<quad> log_f = -gaussian<quad>(1, n, 1, "gates").cwiseAbs();
-  QuadParts row = x;
-  row.bias = -log_f;
-  for (Index j = 1; j < n; ++j) row.bias(j) += row.bias(j - 1);
-  verify(distance(forgets(log_f), variant_forward(row, past).A), 1e-31);
+BOOST_AUTO_TEST_CASE(answer_gauge_of_a_sink) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    QuadParts x = draw_parts(3, 5, 2, 2, 128, seed);
+    x.bias = Matrix<quad>::Zero(3, 1);
+    const VariantRules r{causal(3, 5)};
+    const auto f = variant_forward(x, r);
+    const Matrix<quad> dO = gaussian<quad>(3, 2, seed, "dO");
+    const Matrix<quad> g = variant_vjp(x, r, f, dO).bias;
+    for (Index i = 0; i < 3; ++i)
+      verify(distance(g(i), f.A(i, 5) * quad(dO.row(i).dot(f.O.row(i)))),
+             1e-31);
+  }
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -292,4 +292,26 @@ BOOST_AUTO_TEST_CASE(answer_two_layers) {
   verify(double(count(first)), double(n * s));
   verify(double(count(second)), double(n * (n / s + 1)));
 }
+BOOST_AUTO_TEST_CASE(answer_waste) {
+  const Index n = 2048;
+  for (const auto& [w, b] : {std::pair<Index, Index>{256, 64}, {256, 128},
+                             {100, 32}, {1, 16}, {33, 32}}) {
+    Index visited = 0;
+    each_tile(window(n, n, w - 1, 0), {n - b, n, 0, n}, b,
+              [&](const Block&, Cover) { ++visited; });
+    verify(std::abs(double(visited - ((w - 1 + b - 1) / b + 1))), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_cover_count) {
+  const auto asked = std::make_shared<Index>(0);
+  for (Index n = 1; n <= 256; n *= 2) {
+    const Mask past = causal(n, n);
+    const Mask spy(past.at(), true,
+                   [=](Index i, Index j) { return past.allows(i, j); },
+                   [=](const Block& b) { return ++*asked, past.covers(b); });
+    *asked = 0;
+    verify(std::abs(double(count(spy) - n * (n + 1) / 2)), 0);
+    verify(std::abs(double(*asked - (4 * (n - 1) + 1))), 0);
+  }
+}
 BOOST_AUTO_TEST_SUITE_END()

@@ -273,6 +273,27 @@ BOOST_AUTO_TEST_CASE(empty_rows_with_a_sink) {
   verify(to_double(quad(f.O.cwiseAbs().sum())), 0);
   verify(distance(f.logZ, Vector<quad>::Constant(2, x.sink(0))), 0);
 }
+BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
+  const auto draw = [](Index n, Index d, const char* name) {
+    return gaussian<quad>(n, d, 1, name);
+  };
+  const Matrix<quad> q = draw(1, 3, "q"), k = draw(1, 4, "k"),
+                     U = draw(5, 3, "U"), W = draw(5, 4, "W"),
+                     x = draw(5, 1, "x");
+  const auto score = [&](const quad& size) {
+    const Matrix<quad> y = U * q.transpose() + size * (W * k.transpose());
+    quad sum = 0;
+    for (Index r = 0; r < 5; ++r) sum += x(r) * tanh(y(r));
+    return sum;
+  };
+  const quad limit = 2 * quad(x.cwiseAbs().sum());
+  const quad form = (q * U.transpose() * W * k.transpose())(0, 0);
+  for (const double size : {1.0, 10.0, 1e3, 1e6})
+    verify(to_double(abs(score(size) - score(0))), to_double(limit));
+  const double times = 1e6 * to_double(abs(form) / limit);
+  fact("times", times);
+  refute(times, 1e3);
+}
 
 // check gradients of variants
 using DualParts = VariantParts<Dual<quad>>;
@@ -399,6 +420,26 @@ BOOST_AUTO_TEST_CASE(learned_form_lowers_keys) {
         slope_along(moving(x, "K", K * D.transpose()), r, dO, {});
     verify(to_double(abs(along - quad(dM.cwiseProduct(D).sum()))), 1e-30);
   }
+}
+BOOST_AUTO_TEST_CASE(a_row_by_hand) {
+  VariantParts<double> x{Matrix<double>{{1}}, Matrix<double>{{4}, {1}, {2}},
+                         Matrix<double>{{1}, {0}, {-1}}};
+  x.scale = Matrix<double>{{1}}, x.slope = Matrix<double>{{0.5}};
+  x.sink = Matrix<double>{{0}};
+  VariantRules r{causal(1, 3)};
+  verify(std::abs(variant_forward(x, r).A(0) - 0.667), 5e-4);
+  r.softcap = 2;
+  const auto f = variant_forward(x, r);
+  verify(distance(f.scores, Matrix<double>{{0.928, 0.424, 1.523}}), 5e-4);
+  verify(distance(f.A, Matrix<double>{{0.262, 0.158, 0.476, 0.104}}), 5e-4);
+  verify(std::abs(f.O(0) + 0.213), 5e-4);
+  x.bias = Matrix<double>::Zero(1, 3);
+  const auto g = variant_vjp(x, r, variant_forward(x, r),
+                             Matrix<double>{{1}});
+  verify(distance(g.bias, Matrix<double>{{0.318, 0.034, -0.374}}), 5e-4);
+  verify(distance(g.sink, Matrix<double>{{0.022}}), 5e-4);
+  verify(std::abs(g.K(0) - 0.022), 5e-4);
+  verify(distance(g.slope, Matrix<double>{{-0.670}}), 5e-4);
 }
 
 // check every combination of variants

@@ -1,4 +1,4 @@
-// tests/variants_position_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
+// tests/variants_position_test.cpp: tangled from chapters/05a-positions-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include <Eigen/Eigenvalues>
@@ -222,6 +222,42 @@ BOOST_AUTO_TEST_CASE(float_angles_drift) {
   refute(off, 1e-2);
   verify(ours, 4 * 0x1p-24 + 4 * 0x1p-53 * double(p));
 }
+BOOST_AUTO_TEST_CASE(partial_rotations) {
+  const Matrix<double> X = gaussian<double>(4, 7, 1, "X");
+  for (const Pairs pairs : {Pairs::neighbours, Pairs::halves}) {
+    const Rotary<double> R{frequencies<double>(4), pairs},
+        P{frequencies<double>(4), pairs, 3}, G{R.theta, pairs, 0, 2};
+    const Places at(std::vector<Index>{5, 0, 2, 5});
+    const Matrix<double> Y = rotate(X, P, at);
+    verify(distance(Y.rightCols(3), X.rightCols(3)), 0);
+    for (Index i = 0; i < 4; ++i)
+      verify(distance(rotate(X.row(i).leftCols(4), R, at[i]),
+                      Y.row(i).leftCols(4)), 0);
+    const Eigen::MatrixXd Z = X.leftCols(4);
+    verify(distance(rotate(Z, G, 3), rotate(2 * Z, R, 3)), 0);
+    verify(distance(rotate(Z, R, Places(4, 3)), rotate(Z, R, 3)), 0);
+  }
+}
+BOOST_AUTO_TEST_CASE(rotations_may_be_kept) {
+  const Vector<double> theta = frequencies<double>(8);
+  const Rotary<double> R{theta, Pairs::neighbours, 1, 1.5};
+  const Places p(std::vector<Index>{5, 0, 2}), q(std::vector<Index>{1, 7, 7});
+  const Matrix<double> X = gaussian<double>(3, 9, 1, "X");
+  auto t = rotations(R, p);
+  verify(distance(rotate(X, t), rotate(X, R, p)), 0);
+  verify(distance(rotate(X, t, true), rotate(X, R, p, true)), 0);
+  const auto other = rotations(R, q);
+  t.cos.rightCols(2) = other.cos.rightCols(2);
+  t.sin.rightCols(2) = other.sin.rightCols(2);
+  const Rotary<double> first{theta.head(2), Pairs::neighbours, 0, 1.5},
+      last{theta.tail(2), Pairs::neighbours, 1, 1.5};
+  const Matrix<double> Y = rotate(X, t);
+  verify(distance(Y.leftCols(4), rotate(X.leftCols(4), first, p)), 0);
+  verify(distance(Y.rightCols(5), rotate(X.rightCols(5), last, q)), 0);
+  t.sin.resize(2, 4);
+  BOOST_CHECK_EXCEPTION(rotate(X, t), std::invalid_argument,
+                        says("rotate: cosines are 3x4 but sines 2x4"));
+}
 struct Stretched {
   Vector<double> before, after;
   double factor, length;
@@ -314,42 +350,6 @@ BOOST_AUTO_TEST_CASE(yarn_is_not_its_formula) {
   verify(std::abs(yarn_gain(std::exp(10.0)) - 2), 0x1p-51);
   verify(std::abs(yarn_gain(1) - 1), 0);
 }
-BOOST_AUTO_TEST_CASE(partial_rotations) {
-  const Matrix<double> X = gaussian<double>(4, 7, 1, "X");
-  for (const Pairs pairs : {Pairs::neighbours, Pairs::halves}) {
-    const Rotary<double> R{frequencies<double>(4), pairs},
-        P{frequencies<double>(4), pairs, 3}, G{R.theta, pairs, 0, 2};
-    const Places at(std::vector<Index>{5, 0, 2, 5});
-    const Matrix<double> Y = rotate(X, P, at);
-    verify(distance(Y.rightCols(3), X.rightCols(3)), 0);
-    for (Index i = 0; i < 4; ++i)
-      verify(distance(rotate(X.row(i).leftCols(4), R, at[i]),
-                      Y.row(i).leftCols(4)), 0);
-    const Eigen::MatrixXd Z = X.leftCols(4);
-    verify(distance(rotate(Z, G, 3), rotate(2 * Z, R, 3)), 0);
-    verify(distance(rotate(Z, R, Places(4, 3)), rotate(Z, R, 3)), 0);
-  }
-}
-BOOST_AUTO_TEST_CASE(rotations_may_be_kept) {
-  const Vector<double> theta = frequencies<double>(8);
-  const Rotary<double> R{theta, Pairs::neighbours, 1, 1.5};
-  const Places p(std::vector<Index>{5, 0, 2}), q(std::vector<Index>{1, 7, 7});
-  const Matrix<double> X = gaussian<double>(3, 9, 1, "X");
-  auto t = rotations(R, p);
-  verify(distance(rotate(X, t), rotate(X, R, p)), 0);
-  verify(distance(rotate(X, t, true), rotate(X, R, p, true)), 0);
-  const auto other = rotations(R, q);
-  t.cos.rightCols(2) = other.cos.rightCols(2);
-  t.sin.rightCols(2) = other.sin.rightCols(2);
-  const Rotary<double> first{theta.head(2), Pairs::neighbours, 0, 1.5},
-      last{theta.tail(2), Pairs::neighbours, 1, 1.5};
-  const Matrix<double> Y = rotate(X, t);
-  verify(distance(Y.leftCols(4), rotate(X.leftCols(4), first, p)), 0);
-  verify(distance(Y.rightCols(5), rotate(X.rightCols(5), last, q)), 0);
-  t.sin.resize(2, 4);
-  BOOST_CHECK_EXCEPTION(rotate(X, t), std::invalid_argument,
-                        says("rotate: cosines are 3x4 but sines 2x4"));
-}
 BOOST_AUTO_TEST_CASE(slope_is_a_prior) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index n = 7;
@@ -394,27 +394,6 @@ BOOST_AUTO_TEST_CASE(slopes_of_heads) {
   for (int k = 0; k < 4; ++k)
     verify(std::abs(twelve[std::size_t(8 + k)] - std::exp2(-0.5 - k)), 0);
   verify(double(twelve.size() != 12), 0);
-}
-BOOST_AUTO_TEST_CASE(additive_is_not_bilinear) {
-  const auto draw = [](Index n, Index d, const char* name) {
-    return gaussian<quad>(n, d, 1, name);
-  };
-  const Matrix<quad> q = draw(1, 3, "q"), k = draw(1, 4, "k"),
-                     U = draw(5, 3, "U"), W = draw(5, 4, "W"),
-                     x = draw(5, 1, "x");
-  const auto score = [&](const quad& size) {
-    const Matrix<quad> y = U * q.transpose() + size * (W * k.transpose());
-    quad sum = 0;
-    for (Index r = 0; r < 5; ++r) sum += x(r) * tanh(y(r));
-    return sum;
-  };
-  const quad limit = 2 * quad(x.cwiseAbs().sum());
-  const quad form = (q * U.transpose() * W * k.transpose())(0, 0);
-  for (const double size : {1.0, 10.0, 1e3, 1e6})
-    verify(to_double(abs(score(size) - score(0))), to_double(limit));
-  const double times = 1e6 * to_double(abs(form) / limit);
-  fact("times", times);
-  refute(times, 1e3);
 }
 BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   using bad = std::invalid_argument;
@@ -482,6 +461,47 @@ BOOST_AUTO_TEST_CASE(answer_llama) {
     slowed += theta(a) / 8 == slow(a);
   }
   BOOST_TEST((alone == 29 && slowed == 29));
+}
+BOOST_AUTO_TEST_CASE(answer_left_padding) {
+  const Rotary<double> R{frequencies<double>(6)};
+  const Matrix<double> X = gaussian<double>(8, 6, 1, "X");
+  for (const Index l : {0, 1, 5, 8})
+    verify(distance(rotate(X, R, Places(8, l - 8)).bottomRows(l),
+                    rotate(X.bottomRows(l), R)), 0);
+}
+BOOST_AUTO_TEST_CASE(answer_rotated_values) {
+  const Index n = 5, d = 4;
+  const Rotary<quad> R{frequencies<quad>(d)};
+  const Matrix<quad> A = attn::gibbs(gaussian<quad>(n, n, 1, "S")),
+                     V = gaussian<quad>(n, d, 1, "V");
+  const auto mixed = [&](Index first, bool back) {
+    const Matrix<quad> O = A * rotate(V, R, first);
+    return back ? rotate(O, R, first, true) : O;
+  };
+  const double turn = std::sqrt(2.0) * (4 * 1010 + 4) * 0x1p-113;
+  const double bound = 4 * turn * to_double(sqrt(V.squaredNorm()));
+  verify(distance(mixed(0, true), mixed(1000, true)), bound);
+  refute(distance(mixed(0, false), mixed(1000, false)), 0.1);
+  Matrix<quad> one = Matrix<quad>::Zero(1, d);
+  for (Index j = 0; j < n; ++j) one += A(2, j) * rotate(V.row(j), R, j - 2);
+  verify(distance(one, mixed(0, true).row(2)), bound);
+}
+BOOST_AUTO_TEST_CASE(answer_agreement) {
+  Index half[2], zero[2];
+  for (int k = 0; k < 2; ++k) {
+    const auto theta = frequencies<double>(64, k == 0 ? 1e4 : 5e5);
+    const auto first_below = [&](double level) {
+      Index t = 0;
+      while ((double(t) * theta.array()).cos().mean() >= level) ++t;
+      return t;
+    };
+    half[k] = first_below(0.5), zero[k] = first_below(0);
+    fact("half_" + std::to_string(k + 1), half[k]);
+    fact("zero_" + std::to_string(k + 1), zero[k]);
+  }
+  for (int k = 0; k < 2; ++k)
+    BOOST_TEST(double(half[k]) < 0.57 * std::sqrt(k == 0 ? 1e4 : 5e5));
+  BOOST_TEST((half[0] < half[1] && zero[0] < zero[1]));
 }
 BOOST_AUTO_TEST_CASE(gradient_of_a_rotation) {
   const Rotary<quad> R{frequencies<quad>(4)};

@@ -1,4 +1,4 @@
-// tests/variants_weights_test.cpp: tangled from chapters/06-variants-checks.nw; edit that file, not this one.
+// tests/variants_weights_test.cpp: tangled from chapters/06a-weights-checks.nw; edit that file, not this one.
 #include "prelude.hpp"
 #include "verify.hpp"
 #include "attn/backward.hpp"
@@ -482,47 +482,6 @@ BOOST_AUTO_TEST_CASE(answer_two_by_two) {
     verify(distance(P(0, 0), x) + distance(P(1, 0), 1 - x), 1e-31);
   }
 }
-BOOST_AUTO_TEST_CASE(answer_log_n) {
-  for (const Index n : {10, 1000, 100000})
-    for (const double kd : {0.5, 1.0, 2.0}) {
-      Matrix<double> s = Matrix<double>::Zero(1, n);
-      s(0) = 0.25;  // the lead
-      const double N = double(n), beta = kd / 0.25 * std::log(N);
-      const double w = attn::gibbs(Matrix<double>(beta * s))(0);
-      const double expected = 1 / (1 + (N - 1) * std::pow(N, -kd));
-      verify(std::abs(w / expected - 1), (N + 64) * 0x1p-52);
-    }
-}
-BOOST_AUTO_TEST_CASE(answer_stick) {
-  const Index n = 6;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const Matrix<quad> s = gaussian<quad>(1, n, seed, "s"),
-                       D = gaussian<quad>(1, n, seed, "ds"),
-                       G = gaussian<quad>(1, n, seed, "dA");
-    Matrix<quad> A(1, n), v(1, n), scores(1, n + 1);
-    quad along = 0, spent = 0, product = 0, after = 0;
-
-    // break a stick
-    const Dual<quad> whole(quad(1));
-    Dual<quad> left = whole;
-    for (Index j = 0; j < n; ++j) {
-      const Dual<quad> z(s(j), D(j)), share = whole / (whole + exp(-z)),
-                       a = left * share;
-      left = left - a;
-      v(j) = value(share), A(j) = value(a);
-      along += G(j) * a.d;
-      spent += log(1 + exp(s(j)));
-      scores(j) = s(j) - spent;
-    }
-    scores(n) = -spent;
-    for (Index k = n; k-- > 0; after += A(k) * G(k))
-      product += D(k) * ((1 - v(k)) * A(k) * G(k) - v(k) * after);
-    verify(to_double(abs(along - product)), 1e-31);
-    const Matrix<quad> gibbs_weights = attn::gibbs(scores);
-    verify(distance(gibbs_weights.leftCols(n), A), 1e-31);
-    verify(to_double(abs(log_partition(scores)(0))), 1e-31);
-  }
-}
 BOOST_AUTO_TEST_CASE(answer_support) {
   const Index rows = 4000, n = 12;
   for (const double rate : {0.5, 2.0, 5.0}) {
@@ -555,5 +514,76 @@ BOOST_AUTO_TEST_CASE(support_of_normal_rows) {
   fact("n256", mean[1]);
   fact("n4096", mean[2]);
   verify(mean[0] < mean[1] && mean[1] < mean[2] ? 0 : 1, 0);
+}
+BOOST_AUTO_TEST_CASE(answer_each_row) {
+  const Matrix<double> s = gaussian<double>(5, 12, 1, "each");
+  for (Index i = 0; i < 5; ++i) {
+    const Matrix<double> row = s.row(i);
+    const double T = temperature_of_entropy(row, std::log(6.0));
+    const double C = heat_capacity(row, T)(0);
+    verify(std::abs(gibbs_entropy(row, T)(0) - std::log(6.0)),
+           (100 + 10 * C * (1 + std::abs(std::log(T)))) * 0x1p-53);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_lipschitz) {
+  double sparse = 0, soft = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const Matrix<double> s = 2 * gaussian<double>(1, 4, seed, "s"),
+                         x = gaussian<double>(1, 4, seed, "x");
+    const double d = 2 * x.norm() * (1 + 0x1p-40);
+    const auto moved = [&](auto weights) {
+      return (weights(Matrix<double>(s + x)) -
+              weights(Matrix<double>(s - x))).norm();
+    };
+    const double a = moved([](const auto& y) { return sparsemax(y); }),
+                 b = moved([](const auto& y) { return attn::gibbs(y); });
+    verify(a, d), verify(b, d / 2);
+    sparse = std::max(sparse, a / d), soft = std::max(soft, b / d);
+  }
+  refute(sparse, 0.51);
+  const Matrix<double> J = entmax_vjp(attn::gibbs(Matrix<double>{{0, 0}}),
+                                      Matrix<double>{{1, -1}}, 1.0);
+  verify(std::abs(J(0) - 0.5) + std::abs(J(1) + 0.5), 4 * 0x1p-53);
+}
+BOOST_AUTO_TEST_CASE(answer_hot_sinkhorn) {
+  const Index n = 4;
+  const Matrix<quad> S = gaussian<quad>(n, n, 1, "S"),
+                     B = gaussian<quad>(1, n, 1, "B");
+  Matrix<quad> C = S;
+  C.colwise() -= (S.rowwise().sum() / quad(4)).eval();
+  C.rowwise() -= (C.colwise().sum() / quad(4)).eval();
+  const auto rest = [&](double T) {
+    const Matrix<quad> P = sinkhorn(S, quad(T)).P;
+    return distance(quad(T) * (quad(4) * P - Matrix<quad>::Ones(n, n)), C);
+  };
+  verify(rest(1e4), rest(1e3) / 9.9);
+  verify(distance(sinkhorn(Matrix<quad>(S.rowwise() + B.row(0)), quad(1)).P,
+                  sinkhorn(S, quad(1)).P), 1e-29);
+}
+BOOST_AUTO_TEST_CASE(answer_fenchel_young) {
+  const quad alpha(1.5);
+  const auto loss = [&](const Matrix<quad>& s, const Matrix<quad>& q) {
+    const Matrix<quad> p = entmax(s, alpha);
+    const Vector<quad> Hp = tsallis_entropy(p, alpha),
+                       Hq = tsallis_entropy(q, alpha);
+    return quad((p - q).cwiseProduct(s).sum()) + Hp(0) - Hq(0);
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Matrix<quad> s = gaussian<quad>(1, 5, seed, "s"),
+                       t = gaussian<quad>(1, 5, seed, "t"),
+                       q = entmax(t, alpha);
+    verify(worse(0, to_double(-loss(s, q))), 1e-31);
+    verify(to_double(abs(loss(t, q))), 1e-31);
+
+    // compare two losses with the gradient between them
+    const quad step = loss(t, q) - loss(s, q);
+    const Matrix<quad> x = t - s, p = entmax(s, alpha);
+    verify(worse(0, to_double(quad((p - q).cwiseProduct(x).sum()) - step)),
+           1e-31);
+    verify(worse(0, to_double(step)), 1e-31);
+  }
+  const Matrix<quad> one{{1, 0, 0}};
+  verify(to_double(abs(loss(Matrix<quad>{{2.5, 0.5, 0}}, one))), 1e-31);
+  refute(to_double(loss(Matrix<quad>{{2.4, 0.5, 0}}, one)), 1e-6);
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -24,6 +24,7 @@
 #include "attn/lowrank.hpp"
 #include "attn/mask.hpp"
 #include "attn/models.hpp"
+#include "attn/modern.hpp"
 #include "attn/modifiers.hpp"
 #include "attn/multihead.hpp"
 #include "attn/online.hpp"

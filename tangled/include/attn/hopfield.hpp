@@ -245,8 +245,8 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
     // take one step and see what has moved
     const Matrix<S> next = hopfield_update(run.X, k, beta, g);
     run.converged = true;
-    for (Index k = 0; k < next.size(); ++k) {
-      const S moved = next.data()[k] - run.X.data()[k];
+    for (Index a = 0; a < next.size(); ++a) {
+      const S moved = next.data()[a] - run.X.data()[a];
       if (!(moved <= tol && -moved <= tol)) run.converged = false;
     }
     run.X = next;

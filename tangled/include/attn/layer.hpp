@@ -1,9 +1,12 @@
 // include/attn/layer.hpp: tangled from chapters/09a-layer.nw; edit that file, not this one.
 #pragma once
+
+// include what layers need
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -121,9 +124,9 @@ struct HeadsView {
   In<S> Q, K, V;
   Out<S> O;
   S* logZ;
-  Index query0 = 0, key0 = 0;
+  Index query0{}, key0{};
   std::optional<Positions> at{};
-  std::uint32_t batch = 0;  // of dropout
+  std::uint32_t batch{};  // of dropout
   Block places() const {
     return {query0, query0 + Q.rows(), key0, key0 + K.rows()};
   }
@@ -136,10 +139,20 @@ struct HeadsCotangent {
 };
 
 // name the roads of a call
-/// How a call is computed: by chapter 6's definition; by the kernel with
+/// How a call is computed: by def. modified; by the kernel with
 /// a matrix of pairs; by the kernel alone; by decode, for one query.
 enum class Route { definition, pairs, tiles, pages };
 namespace detail {
+// ask for a part
+/// Is a part of a layer there?  An absent one is empty.
+template <class V>
+bool present(const V& part) { return part.size() != 0; }
+/// Of a list of one for all heads, or of one for each, that of head h.
+template <class V>
+auto& of_head(V& list, Index h) {
+  return list[list.size() == 1 ? 0 : h];
+}
+
 // normalise all heads of a row
 /// Heads of d columns side by side as rows one below the other: a view.
 template <class M>
@@ -151,7 +164,7 @@ auto heads_as_rows(M& X, Index d) {
 template <class S>
 Normalised<S> normalise_heads(Matrix<S>& X, const Vector<S>& gain,
                               double epsilon) {
-  if (gain.size() == 0) return {};
+  if (!present(gain)) return {};
   auto rows = heads_as_rows(X, gain.size());
   Normalised<S> n = rms_norm(rows, epsilon);
   rows = with_gain(n.x, gain, Vector<S>());
@@ -161,7 +174,7 @@ Normalised<S> normalise_heads(Matrix<S>& X, const Vector<S>& gain,
 template <class S>
 void unnormalise_heads(Matrix<S>& dX, const Normalised<S>& n,
                        const Vector<S>& gain, Vector<S>& dgain) {
-  if (gain.size() == 0) return;
+  if (!present(gain)) return;
   auto rows = heads_as_rows(dX, gain.size());
   const auto g = with_gain_vjp<S>(n.x, gain, Vector<S>(), rows);
   dgain += g.gain;
@@ -172,7 +185,7 @@ void unnormalise_heads(Matrix<S>& dX, const Normalised<S>& n,
 /// Diagonals low <= j - i <= high within the first `queries` rows and
 /// `keys` columns.
 struct Hull {
-  Index queries = 0, keys = 0, low = unlimited, high = -unlimited;
+  Index queries{}, keys{}, low = unlimited, high = -unlimited;
 
   // compare a hull with a block
   bool holds(const Block& b) const {
@@ -188,7 +201,8 @@ struct Hull {
 // quarter a block of pairs
 /// The four quarters of a block, some of which may be empty.
 inline std::array<Block, 4> quarters(const Block& b) {
-  const Index i = (b.i0 + b.i1 + 1) / 2, j = (b.j0 + b.j1 + 1) / 2;
+  const Index i = std::midpoint(b.i0, b.i1);
+  const Index j = std::midpoint(b.j0, b.j1);
   return {{{b.i0, i, b.j0, j}, {b.i0, i, j, b.j1},
            {i, b.i1, b.j0, j}, {i, b.i1, j, b.j1}}};
 }
@@ -215,9 +229,6 @@ inline void widen(Hull& hull, const Mask& m, const Block& b) {
 /// Does the mask allow all pairs of the hull that lie in block b?
 inline bool fills(const Hull& hull, const Mask& m, const Block& b) {
   if (b.pairs() == 0 || !hull.meets(b)) return true;
-  if (b.i1 > hull.queries || b.j1 > hull.keys)
-    return fills(hull, m, {b.i0, std::min(b.i1, hull.queries), b.j0,
-                           std::min(b.j1, hull.keys)});
   const Cover c = m.covers(b);
   if (c != Cover::some) return c == Cover::all;
   if (b.pairs() == 1) return m.allows(b.i0, b.j0);
@@ -236,7 +247,7 @@ inline Hull hull_of(const Mask& m) {
 // find the diagonal of equal positions
 /// The diagonal j - i at which positions are equal, if they are runs.
 inline std::optional<Index> zero_diagonal(const Mask& m) {
-  if (m.n_q() == 0 || m.n_k() == 0) return 0;
+  if (m.whole().pairs() == 0) return 0;
   const Positions& at = m.at();
   if (!(at.q == Places(m.n_q(), at.q[0])) ||
       !(at.k == Places(m.n_k(), at.k[0])))
@@ -249,7 +260,7 @@ inline std::optional<Index> zero_diagonal(const Mask& m) {
 struct CallPlan {
   Mask mask;
   Hull hull{};
-  Index offset = 0;     // of the kernel's window and slope
+  Index offset{};       // of the kernel's window and slope
   bool full = true;     // the mask is its hull
   bool sloped = false;  // slopes are in the kernel's rule
   bool biased = false;  // a matrix of numbers is added
@@ -278,10 +289,11 @@ CallPlan plan_call(const HeadParts<S>& p, const HeadRules& r,
   c.hull = hull_of(c.mask);
   c.full = fills(c.hull, c.mask, c.mask.whole());
   const auto zero = zero_diagonal(c.mask);
-  c.offset = std::clamp(zero.value_or(0), c.hull.low, c.hull.high);
-  c.sloped = !r.slopes.empty() && zero == c.offset;
-  c.biased = !p.bias.empty() || p.table.size() > 0 ||
-             (!r.slopes.empty() && !c.sloped);
+  c.offset = std::clamp(zero.value_or(c.hull.low), c.hull.low,
+                        c.hull.high);
+  c.sloped = present(r.slopes) && zero == c.offset;
+  c.biased = present(p.bias) || present(p.table) ||
+             (present(r.slopes) && !c.sloped);
   c.route = c.biased || !c.full ? Route::pairs
             : v.Q.rows() == 1   ? Route::pages : Route::tiles;
   return c;
@@ -308,11 +320,11 @@ M columns(M m, Index h, Index d) {
 }
 
 // write the kernel's rule of one head
-/// The number of head h in a list of none, one, or one for each head.
+/// The number of head h in a list, unless that is absent.
 template <class S>
 std::optional<S> entry(const Vector<S>& list, Index h) {
-  if (list.size() == 0) return {};
-  return list(list.size() == 1 ? 0 : h);
+  if (!present(list)) return {};
+  return of_head(list, h);
 }
 /// The kernel's rule for head h.
 template <class S>
@@ -336,17 +348,16 @@ Matrix<S> bias_of_head(const CallPlan& c, const HeadParts<S>& p,
                        const HeadRules& r, const HeadsView<S>& v, Index h) {
   const auto at = std::size_t(h);
   Matrix<S> B = Matrix<S>::Zero(v.Q.rows(), v.K.rows());
-  if (!p.bias.empty())
-    B = p.bias[p.bias.size() == 1 ? 0 : at].block(v.query0, v.key0,
-                                                  B.rows(), B.cols());
+  if (present(p.bias))
+    B = of_head(p.bias, h).block(v.query0, v.key0, B.rows(), B.cols());
   for (Index i = 0; i < B.rows(); ++i)
     for (Index j = 0; j < B.cols(); ++j)
 
       // add what the distance of a pair adds
       {
         const Index t = c.mask.at().offset(i, j);
-        if (p.table.size() > 0) B(i, j) += p.table(h, r.buckets(t));
-        if (!r.slopes.empty() && !c.sloped)
+        if (present(p.table)) B(i, j) += p.table(h, r.buckets(t));
+        if (present(r.slopes) && !c.sloped)
           B(i, j) -= S(r.slopes[at]) * S(double(std::abs(t)));
       }
   return B;
@@ -366,7 +377,7 @@ Wave<S> gather_wave(HeadCount H, const CallPlan& c, const HeadParts<S>& p,
                     Index n) {
   const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
   Wave<S> w;
-  w.bias.resize(c.biased ? std::size_t(n) : 0);
+  if (c.biased) w.bias.resize(std::size_t(n));
   for (Index h = first; h < first + n; ++h) {
     const Index g = h / H.group();
     w.heads.push_back({columns(v.Q, h, d), columns(v.K, g, d),
@@ -416,8 +427,7 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
   const Index e = v.V.cols() / H.kv_heads;
 
   // find the keys that one query sees
-  const Index from = std::max<Index>(c.hull.low, 0);
-  const Index to = std::max(from, std::min(c.hull.high + 1, c.hull.keys));
+  const Index from = c.hull.low, to = c.hull.keys;
   const auto rows = [&](const In<S>& m) {
     return In<S>(m.data() + from * m.outerStride(), to - from, m.cols(),
                  Eigen::OuterStride<>(m.outerStride()));
@@ -429,14 +439,15 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     // write the rule of a group's one query
     FlashRule<S> rule;
     rule.share = R;
-    if (p.scale.size() > 0) rule.scale = S(1);
-    for (Index k = 0; k < R && p.scale.size() > 0; ++k)
-      Q.row(k) *= *entry(p.scale, g * R + k);
+    if (present(p.scale)) {
+      rule.scale = S(1);
+      for (Index k = 0; k < R; ++k) Q.row(k) *= *entry(p.scale, g * R + k);
+    }
     if (r.softcap) rule.softcap = S(*r.softcap);
     const std::vector<S> slopes(r.slopes.begin(), r.slopes.end());
     const auto at = std::size_t(g * R), n = std::size_t(R);
     if (c.sloped) rule.slopes = std::span<const S>(slopes).subspan(at, n);
-    if (p.sink.size() > 0) rule.sinks = {p.sink.data() + at, n};
+    if (present(p.sink)) rule.sinks = {p.sink.data() + at, n};
     rule.offset = c.offset - from;
     const auto states = decode<S>(Q, {&page, 1}, rule);
 
@@ -464,13 +475,13 @@ std::pair<VariantParts<S>, VariantRules> variant_of_head(
   const auto number = [](const S& s) {
     return Matrix<S>::Constant(1, 1, s);
   };
-  if (p.scale.size() > 0) x.scale = number(*entry(p.scale, h));
-  if (p.sink.size() > 0) x.sink = number(p.sink(h));
-  if (p.table.size() > 0) x.table = p.table.row(h);
-  if (!r.slopes.empty()) x.slope = number(S(r.slopes[std::size_t(h)]));
-  if (!p.bias.empty())
-    x.bias = p.bias[p.bias.size() == 1 ? 0 : std::size_t(h)].block(
-        v.query0, v.key0, v.Q.rows(), v.K.rows());
+  if (present(p.scale)) x.scale = number(*entry(p.scale, h));
+  if (present(p.sink)) x.sink = number(p.sink(h));
+  if (present(p.table)) x.table = p.table.row(h);
+  if (present(r.slopes)) x.slope = number(S(r.slopes[std::size_t(h)]));
+  if (present(p.bias))
+    x.bias = of_head(p.bias, h).block(v.query0, v.key0, v.Q.rows(),
+                                      v.K.rows());
   VariantRules rules{c.mask};
   rules.softcap = r.softcap, rules.buckets = r.buckets;
   rules.dropout = r.dropout, rules.empty = r.empty;
@@ -512,10 +523,9 @@ template <class S>
 void add_bias_cotangent(const CallPlan& c, const HeadRules& r,
                         const HeadsView<S>& v, Index h, const Matrix<S>& B,
                         HeadParts<S>& sum) {
-  if (!sum.bias.empty())
-    sum.bias[sum.bias.size() == 1 ? 0 : std::size_t(h)].block(
-        v.query0, v.key0, B.rows(), B.cols()) += B;
-  if (sum.table.size() == 0) return;
+  if (present(sum.bias))
+    of_head(sum.bias, h).block(v.query0, v.key0, B.rows(), B.cols()) += B;
+  if (!present(sum.table)) return;
   for (Index i = 0; i < B.rows(); ++i)
     for (Index j = 0; j < B.cols(); ++j)
       sum.table(h, r.buckets(c.mask.at().offset(i, j))) += B(i, j);
@@ -532,7 +542,7 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
   HeadParts<S> given = p;
   const In<S> Q = v.Q;
   Matrix<S> scaled;
-  if (p.scale.size() > 0) {
+  if (present(p.scale)) {
     scaled = scaled_queries(H, p, v);
     given.scale = Vector<S>::Ones(1);
     new (&v.Q) In<S>(view_in<S>(scaled));
@@ -566,18 +576,17 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
       for (Index k = 0; k < wave; ++k)
         w.bars[std::size_t(k)].dsink = &sinks(k);
       flash_backward<S>(w.heads, w.bars, H.group());
-      if (p.sink.size() > 0) sum.sink.segment(h, wave) += sinks;
+      if (present(p.sink)) sum.sink.segment(h, wave) += sinks;
       for (std::size_t k = 0; k < w.dbias.size(); ++k)
         add_bias_cotangent(c, r, v, h + Index(k), w.dbias[k], sum);
     }
-  if (p.scale.size() > 0)
+  if (present(p.scale))
 
     // give the scales their cotangents
     for (Index h = 0; h < H.heads; ++h) {
       const Index d = Q.cols() / H.heads;
       Out<S> dQ = columns(bar.dQ, h, d);
-      sum.scale(p.scale.size() == 1 ? 0 : h) +=
-          columns(Q, h, d).cwiseProduct(dQ).sum();
+      of_head(sum.scale, h) += columns(Q, h, d).cwiseProduct(dQ).sum();
       dQ *= *entry(p.scale, h);
     }
 }
@@ -602,13 +611,12 @@ void backward_by_definition(HeadCount H, const CallPlan& c,
     columns(bar.dV, h / H.group(), e) += g.V;
 
     // add the numbers of one head's gradient
-    if (p.scale.size() > 0)
-      sum.scale(p.scale.size() == 1 ? 0 : h) += g.scale(0, 0);
-    if (p.sink.size() > 0) sum.sink(h) += g.sink(0, 0);
-    if (p.table.size() > 0) sum.table.row(h) += g.table;
-    if (!p.bias.empty())
-      sum.bias[p.bias.size() == 1 ? 0 : std::size_t(h)].block(
-          v.query0, v.key0, v.Q.rows(), v.K.rows()) += g.bias;
+    if (present(p.scale)) of_head(sum.scale, h) += g.scale(0, 0);
+    if (present(p.sink)) sum.sink(h) += g.sink(0, 0);
+    if (present(p.table)) sum.table.row(h) += g.table;
+    if (present(p.bias))
+      of_head(sum.bias, h).block(v.query0, v.key0, v.Q.rows(),
+                                 v.K.rows()) += g.bias;
   }
 }
 
@@ -642,8 +650,8 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
   fits("sink", p.sink.size(), heads);
   fits("slopes", std::ssize(r.slopes), heads);
   fits("bias", std::ssize(p.bias), p.bias.size() == 1 ? 1 : heads);
-  require(p.table.size() == 0 || (p.table.rows() == heads &&
-                                  p.table.cols() == r.buckets.size()),
+  require(!present(p.table) || (p.table.rows() == heads &&
+                                p.table.cols() == r.buckets.size()),
           who, ": table is ", shape(p.table), ", expected ", heads, "x",
           r.buckets.size());
 
@@ -869,7 +877,7 @@ std::vector<Span> require_layer(const char* who, const Layer<S>& L,
 
   // refuse gains and rotations of other columns
   for (const auto* gain : {&L.parts.gain_q, &L.parts.gain_k})
-    require(gain->size() == 0 || gain->size() == d, who,
+    require(!present(*gain) || gain->size() == d, who,
             ": a gain has ", gain->size(), " entries, expected ", d);
   require(!L.rotary || 2 * L.rotary->theta.size() + L.rotary->fixed == d,
           who, ": rotary turns ", L.rotary ? L.rotary->theta.size() : 0,
@@ -944,10 +952,9 @@ void pull_back(const Layer<S>& L, const ScoreRows<S>& X,
 /// The first of the places first .. end that a query at a place >= end
 /// may see, as far as the mask can tell.
 inline Index first_needed(const Mask& m, Index first, Index end) {
-  if (end >= m.n_q()) return first;
   Index low = first, high = end;  // keys before low are not needed
   while (low < high) {
-    const Index mid = (low + high + 1) / 2;
+    const Index mid = std::midpoint(high, low);  // never low
     const bool empty =
         m.covers({end, m.n_q(), first, mid}) == Cover::none;
     if (empty) low = mid;
@@ -1049,7 +1056,7 @@ LayerGradient<S> layer_vjp(const Layer<S>& L, const Input<S>& X,
                            const Sequences& s = {}) {
   LayerGradient<S> g = layer_vjp(L, X, X, t, dY, s);
   g.X += g.C;
-  g.C.resize(0, 0);
+  g.C = {};
   return g;
 }
 

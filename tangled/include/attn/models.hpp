@@ -43,10 +43,17 @@ struct Model {
   double number(const std::string& key) const {
     std::istringstream in(text(key));
     double x = 0;
-    require(bool(in >> x), "Model: ", file, ": ", key, " is no number");
+    require(bool(in >> x) && (in >> std::ws).eof(), "Model: ", file, ": ",
+            key, " is no number");
     return x;
   }
-  Index integer(const std::string& key) const { return Index(number(key)); }
+  /// A setting that counts something: whole, from 1 to 2^31.
+  Index integer(const std::string& key) const {
+    const double x = number(key);
+    require(1 <= x && x <= 0x1p31 && x == std::floor(x), "Model: ", file,
+            ": ", key, " is ", x);
+    return Index(x);
+  }
 };
 
 // take a model out of a file
@@ -95,7 +102,7 @@ Matrix<S> settled(Matrix<S> m) {
 
 // remember the steps of a pass
 /// One run of a model: its steps, in order.  Throws std::invalid_argument
-/// for weights that are missing and cotangents that do not fit.
+/// for weights that are missing or do not fit, and cotangents that do not.
 template <class S>
 class Pass {
  public:
@@ -148,6 +155,16 @@ S usual_scale(Index d) {
   using std::sqrt;
   return S(1) / S(sqrt(S(double(d))));
 }
+namespace detail {
+// refuse extents that do not fit
+/// Throws std::invalid_argument unless x has so many rows and columns;
+/// who: the piece that wants them.
+template <class S>
+void require_extents(const char* who, const Matrix<S>& x, Index n, Index d) {
+  require(x.rows() == n && x.cols() == d, who, ": ", shape(x),
+          " where ", n, "x", d, " is wanted");
+}
+}  // namespace detail
 
 // multiply by a weight
 /// Y = X W^T.  Throws std::invalid_argument for shapes that do not fit.
@@ -161,9 +178,11 @@ Step<S>* product(Pass<S>& p, Step<S>* x, Step<S>* w) {
     give(w, bar.transpose() * x->value);
   });
 }
-/// X with the row b added to each of its rows.
+/// X with the row b added to each of its rows.  Throws
+/// std::invalid_argument, as all pieces do, for extents that do not fit.
 template <class S>
 Step<S>* shifted(Pass<S>& p, Step<S>* x, Step<S>* b) {
+  detail::require_extents("shifted", b->value, 1, x->value.cols());
   return p.step(x->value.rowwise() + b->value.row(0),
                 [x, b](const Matrix<S>& bar) {
     give(x, bar);
@@ -188,10 +207,14 @@ Step<S>* transposed(Pass<S>& p, Step<S>* x) {
 }
 
 // take rows and columns
-/// Columns from, from + stride, ...: n of them.
+/// Columns from, from + stride, ...: n of them.  Throws
+/// std::invalid_argument beyond those of x.
 template <class S>
 Step<S>* columns(Pass<S>& p, Step<S>* x, Index from, Index n,
                  Index stride = 1) {
+  const Index last = n > 0 ? from + (n - 1) * stride : from - 1;
+  require(from >= 0 && n >= 0 && stride >= 0 && last < x->value.cols(),
+          "columns: ", from, " to ", last, " of ", shape(x->value));
   Matrix<S> y(x->value.rows(), n);
   for (Index c = 0; c < n; ++c) y.col(c) = x->value.col(from + c * stride);
   return p.step(y, [=](const Matrix<S>& bar) {
@@ -200,9 +223,13 @@ Step<S>* columns(Pass<S>& p, Step<S>* x, Index from, Index n,
     give(x, d);
   });
 }
-/// The rows with these numbers, which may repeat.
+/// The rows with these numbers, which may repeat.  Throws
+/// std::invalid_argument for a number without a row.
 template <class S>
 Step<S>* rows(Pass<S>& p, Step<S>* x, const std::vector<Index>& which) {
+  for (const Index i : which)
+    require(0 <= i && i < x->value.rows(), "rows: ", i, " of ",
+            shape(x->value));
   const Matrix<S> y = x->value(which, Eigen::all);
   return p.step(y, [=](const Matrix<S>& bar) {
     Matrix<S> d = Matrix<S>::Zero(x->value.rows(), x->value.cols());
@@ -217,7 +244,11 @@ Step<S>* rows(Pass<S>& p, Step<S>* x, const std::vector<Index>& which) {
 template <class S>
 Step<S>* beside(Pass<S>& p, const std::vector<Step<S>*>& parts) {
   Index wide = 0;
-  for (const auto x : parts) wide += x->value.cols();
+  for (const auto x : parts) {
+    detail::require_extents("beside", x->value, parts[0]->value.rows(),
+                            x->value.cols());
+    wide += x->value.cols();
+  }
   Matrix<S> y(parts.front()->value.rows(), wide);
   for (Index at = 0; const auto x : parts)
     y.middleCols(at, x->value.cols()) = x->value, at += x->value.cols();
@@ -226,9 +257,12 @@ Step<S>* beside(Pass<S>& p, const std::vector<Step<S>*>& parts) {
       give(x, bar.middleCols(at, x->value.cols())), at += x->value.cols();
   });
 }
-/// The same numbers, row by row, in rows of n.
+/// The same numbers, row by row, in rows of n.  Throws
+/// std::invalid_argument unless n divides their number.
 template <class S>
 Step<S>* in_rows_of(Pass<S>& p, Step<S>* x, Index n) {
+  require(n >= 1 && x->value.size() % n == 0, "in_rows_of: ",
+          shape(x->value), " in rows of ", n);
   const auto read = [](const Matrix<S>& m, Index cols) {
     return Matrix<S>(m.template reshaped<Eigen::RowMajor>(
         m.size() / cols, cols));
@@ -242,14 +276,17 @@ Step<S>* in_rows_of(Pass<S>& p, Step<S>* x, Index n) {
 /// x + y.
 template <class S>
 Step<S>* sum(Pass<S>& p, Step<S>* x, Step<S>* y) {
+  detail::require_extents("sum", y->value, x->value.rows(), x->value.cols());
   return p.step(x->value + y->value, [=](const Matrix<S>& bar) {
     give(x, bar);
     give(y, bar);
   });
 }
-/// x y, entry by entry; either may be one column, for all columns.
+/// x y, entry by entry.
 template <class S>
 Step<S>* times(Pass<S>& p, Step<S>* x, Step<S>* y) {
+  detail::require_extents("times", y->value, x->value.rows(),
+                          x->value.cols());
   return p.step(x->value.cwiseProduct(y->value),
                 [=](const Matrix<S>& bar) {
     give(x, bar.cwiseProduct(y->value));
@@ -332,6 +369,7 @@ template <class S>
 Step<S>* gained(Pass<S>& p, Step<S>* x, const std::string& name,
                 double more = 0) {
   const auto w = p.weight(name + ".weight");
+  detail::require_extents("gained", w->value, 1, x->value.cols());
   const Vector<S> gain = w->value.row(0).transpose().array() + S(more);
   const auto y = p.step(x->value * gain.asDiagonal(),
                         [=](const Matrix<S>& bar) {
@@ -357,7 +395,10 @@ template <class S>
 HeadParts<S> parts_of_heads(const HeadSettings<S>& s) {
   HeadParts<S> x;
   x.scale = Vector<S>::Constant(1, s.scale);
-  if (s.sink) x.sink = s.sink->value.row(0).transpose();
+  if (s.sink) {
+    detail::require_extents("sinks", s.sink->value, 1, s.count.heads);
+    x.sink = s.sink->value.row(0).transpose();
+  }
   if (s.table) x.table = s.table->value.transpose();
   return x;
 }
@@ -571,9 +612,12 @@ Step<S>* normed_heads(Pass<S>& p, Step<S>* x, Index d,
 }
 
 // choose the best of each row
-/// Softmax over the k largest of each row, zero elsewhere.
+/// Softmax over the k largest of each row, zero elsewhere.  Throws
+/// std::invalid_argument unless there are as many.
 template <class S>
 Step<S>* chosen(Pass<S>& p, Step<S>* x, Index k) {
+  require(1 <= k && k <= x->value.cols(), "chosen: ", k, " of ",
+          x->value.cols());
   Matrix<S> scores = x->value;
   for (Index i = 0; i < scores.rows(); ++i) {
     // forbid all but the best scores

@@ -1,4 +1,4 @@
-// include/attn/places.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// include/attn/places.hpp: tangled from chapters/05a-positions.nw; edit that file, not this one.
 #pragma once
 #include <algorithm>
 #include <memory>

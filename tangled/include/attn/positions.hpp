@@ -1,4 +1,4 @@
-// include/attn/positions.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// include/attn/positions.hpp: tangled from chapters/05a-positions.nw; edit that file, not this one.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -17,7 +17,6 @@ namespace attn {
 /// Angles are at least double, even where the vectors are float.
 template <class S>
 using Angle = std::conditional_t<std::is_same_v<S, float>, double, S>;
-
 /// theta_a = base^(-2a/d), a = 0, ..., d/2 - 1.  Throws
 /// std::invalid_argument for odd d, std::domain_error unless base > 0.
 template <class S>
@@ -39,6 +38,8 @@ Matrix<S> sinusoidal(Index n, Index d, Index first = 0,
   require(n >= 0, "sinusoidal: n = ", n);
   const Vector<Angle<S>> theta = frequencies<Angle<S>>(d, base);
   Matrix<S> P(n, d);
+
+  // read the clocks of each row
   for (Index i = 0; i < n; ++i)
     for (Index a = 0; a < d / 2; ++a) {
       const Angle<S> phi = Angle<S>(double(first + i)) * theta(a);
@@ -73,6 +74,8 @@ Rotations<S> rotations(const Rotary<S>& R, const Places& at) {
   using std::cos, std::sin;
   Rotations<S> t{Matrix<S>(at.size(), R.theta.size()), {}, R.pairs, R.fixed};
   t.sin = t.cos;
+
+  // fill the tables of cosines and sines
   for (Index i = 0; i < at.size(); ++i)
     for (Index a = 0; a < R.theta.size(); ++a) {
       const Angle<S> phi = Angle<S>(double(at[i])) * R.theta(a);
@@ -148,6 +151,8 @@ inline void require_stretch(const char* who, const Stretch& x) {
   require_domain(0 < x.slow && x.slow < x.fast, who, ": slow ", x.slow,
                  " and fast ", x.fast);
 }
+}  // namespace detail
+namespace detail {
 /// theta' of eq. stretch, gamma clamped to [0, 1].
 template <class S>
 S stretched(const S& theta, const S& gamma, double factor) {
@@ -163,6 +168,8 @@ Vector<S> llama3_frequencies(Index d, const Stretch& x,
   using std::atan;
   detail::require_stretch("llama3_frequencies", x);
   Vector<S> theta = frequencies<S>(d, base);
+
+  // slow each clock by its turns
   const S round = S(8) * atan(S(1));
   for (Index a = 0; a < d / 2; ++a) {
     const S turns = S(x.length) * theta(a) / round;

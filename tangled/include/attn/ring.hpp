@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -23,6 +24,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -65,7 +67,7 @@ inline int free_duplicate(MPI_Comm, int, void* value, void*) {
 }
 
 /// The duplicate of comm on which this library sends.  Collective.
-inline MPI_Comm own(MPI_Comm comm) {
+inline MPI_Comm own(MPI_Comm comm) noexcept {
   static const int key = [] {
     int k;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &k, nullptr);
@@ -120,23 +122,34 @@ inline Watch::Watch(const char* who, MPI_Comm comm,
 }
 
 // object together
-/// What f throws, as a kind (0: nothing) and its words.
+/// A kind of exception (0: none) and its words, as far as they fit.
+struct Complaint {
+  int kind = 0;
+  char words[508] = "";
+};
+inline Complaint complain(int kind, const char* words) {
+  Complaint x{kind};
+  std::snprintf(x.words, sizeof x.words, "%s", words);
+  return x;
+}
+
+/// What f throws.
 template <class F>
-std::pair<int, std::string> complaint(F f) {
+Complaint complaint(F f) {
   try {
     f();
   } catch (const std::invalid_argument& e) {
-    return {1, e.what()};
+    return complain(1, e.what());
   } catch (const std::domain_error& e) {
-    return {2, e.what()};
+    return complain(2, e.what());
   } catch (const std::bad_alloc& e) {
-    return {3, e.what()};
+    return complain(3, e.what());
   } catch (const std::exception& e) {
-    return {4, e.what()};
+    return complain(4, e.what());
   } catch (...) {
-    return {4, "an exception of unknown type"};
+    return complain(4, "an exception of unknown type");
   }
-  return {0, ""};
+  return {};
 }
 /// Calls f on every rank.  If it throws on any, all throw what the first of
 /// them did: std::invalid_argument, std::domain_error, std::bad_alloc, or
@@ -145,20 +158,18 @@ template <class F>
 void together(MPI_Comm comm, F f) {
   int rank, p, first;
   MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &p);
-  auto [kind, text] = complaint(f);
-  const int mine = kind > 0 ? rank : p;
+  Complaint x = complaint(f);
+  const int mine = x.kind > 0 ? rank : p;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
   if (first == p) return;
 
   // let all ranks throw what one has thrown
-  int head[2] = {kind, int(text.size())};
-  MPI_Bcast(head, 2, MPI_INT, first, comm);
-  text.resize(std::size_t(head[1]));
-  MPI_Bcast(text.data(), head[1], MPI_CHAR, first, comm);
-  text += " (on rank " + std::to_string(first) + ")";
-  if (head[0] == 1) throw std::invalid_argument(text);
-  if (head[0] == 2) throw std::domain_error(text);
-  if (head[0] == 3) throw std::bad_alloc();
+  MPI_Bcast(&x, int(sizeof x), MPI_BYTE, first, comm);
+  const std::string text =
+      std::string(x.words) + " (on rank " + std::to_string(first) + ")";
+  if (x.kind == 1) throw std::invalid_argument(text);
+  if (x.kind == 2) throw std::domain_error(text);
+  if (x.kind == 3) throw std::bad_alloc();
   throw std::runtime_error(text);
 }
 /// What went wrong on this rank, to be told at the end.
@@ -184,17 +195,17 @@ double or_infinite(const std::optional<T>& x) {
 }
 /// Calls f, and requires that the named numbers are those of rank 0; in
 /// case of an objection all ranks throw it.  Collective.
-template <class F>
-void agree(MPI_Comm comm, const char* who, const std::vector<Named>& mine,
+template <std::size_t n, class F>
+void agree(MPI_Comm comm, const char* who, const std::array<Named, n>& mine,
            F f) {
   int rank;
   MPI_Comm_rank(comm, &rank);
-  std::vector<double> theirs;
-  for (const auto& x : mine) theirs.push_back(x.second);
-  MPI_Bcast(theirs.data(), int(theirs.size()), MPI_DOUBLE, 0, comm);
+  std::array<double, n> theirs;
+  for (std::size_t i = 0; i < n; ++i) theirs[i] = mine[i].second;
+  MPI_Bcast(theirs.data(), int(n), MPI_DOUBLE, 0, comm);
   together(comm, [&] {
     // compare all numbers with the first rank's
-    for (std::size_t i = 0; i < mine.size(); ++i)
+    for (std::size_t i = 0; i < n; ++i)
       require(same_number(mine[i].second, theirs[i]), who, ": ",
               mine[i].first, " is ", mine[i].second, " on rank ", rank,
               " but ", theirs[i], " on rank 0");
@@ -221,6 +232,14 @@ struct RowType {
   RowType(const RowType&) = delete;
   ~RowType() { MPI_Type_free(&type); }
 };
+
+// count what one message can carry
+/// n, if MPI can count so many rows.  Throws std::invalid_argument.
+inline Index countable(Index n) {
+  require(n <= std::numeric_limits<int>::max(), "ring: a block of ", n,
+          " rows");
+  return n;
+}
 
 // ask all ranks
 /// Is it so on any rank?  Collective.
@@ -250,6 +269,7 @@ struct Circle {
   MPI_Comm comm;
   int size, place, left, right;
   const Shards &queries, &keys;
+  Index n_q, n_k;  // in all
   Traffic* traffic;
   int before(int at, int steps = 1) const {
     return (at - steps + size) % size;
@@ -259,7 +279,8 @@ struct Circle {
 inline Circle circle_of(const Ring& ring) {
   const int p = ring.size(), r = ring.rank();
   return {own(ring.comm), p, r, (r + p - 1) % p, (r + 1) % p,
-          ring.queries, ring.keys, ring.traffic};
+          ring.queries, ring.keys, ring.queries.total(), ring.keys.total(),
+          ring.traffic};
 }
 
 // let blocks travel round the circle
@@ -289,7 +310,7 @@ struct Convoy {
 template <class T>
 Convoy<T>::Convoy(const Circle& c, int label, Index width)
     : circle(c), tag(label),
-      here(c.size > 1 ? c.keys.most() : c.keys.rows(0), width),
+      here(c.size > 1 ? countable(c.keys.most()) : c.keys.rows(0), width),
       next(c.size > 1 ? c.keys.most() : 0, width),
       rows(c.keys.rows(c.place)) {}
 /// Starts to send the block to the right and to receive one of so many
@@ -323,29 +344,6 @@ inline void poke(MPI_Comm comm) {
 #endif
   int any;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &any, MPI_STATUS_IGNORE);
-}
-
-// share work among the threads of a rank
-/// Calls f(0), ..., f(n - 1), on all threads of this rank if compiled with
-/// OpenMP.  Throws what one of them has thrown, after all are done.
-template <class F>
-void on_threads(Index n, F f) {
-  std::exception_ptr first;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic)
-#endif
-  for (Index i = 0; i < n; ++i)
-
-    // work once and keep the first exception
-    try {
-      f(i);
-    } catch (...) {
-    #ifdef _OPENMP
-    #pragma omp critical(attn_ring)
-    #endif
-      if (!first) first = std::current_exception();
-    }
-  if (first) std::rethrow_exception(first);
 }
 
 // cut shards into spans
@@ -412,86 +410,95 @@ Columns<T> columns_of(const FlashHeads<T>& many, const Matrix<T>& Q,
 }
 
 // take fingerprints
+/// The bytes of numbers that lie one after the other.
+template <class C>
+std::string_view bytes_of(const C& x) {
+  return {reinterpret_cast<const char*>(x.data()),
+          std::size_t(x.size()) * sizeof *x.data()};
+}
+
 /// 53 bits that depend on the numbers and on their order.
 template <class N>
 double fingerprint(const std::vector<N>& numbers) {
-  const auto* bytes = reinterpret_cast<const char*>(numbers.data());
-  return double(hashed({bytes, numbers.size() * sizeof(N)}) >> 11);
+  return double(hashed(bytes_of(numbers)) >> 11);
+}
+/// A hash and one more.
+inline std::uint64_t joined(std::uint64_t h, std::string_view more) {
+  return 0x9e3779b97f4a7c15 * h + hashed(more);
 }
 /// The same for a placement.
 inline double fingerprint(const Shards& shards) {
-  std::vector<Index> data;
-  for (const auto& pieces : shards.of) {
-    data.push_back(-1);
-    for (const Piece& x : pieces)
-      data.insert(data.end(), {x.first, x.n, x.step});
-  }
-  return fingerprint(data);
+  static_assert(sizeof(Piece) == 3 * sizeof(Index));
+  std::uint64_t h = 0;
+  for (const auto& pieces : shards.of) h = joined(h, bytes_of(pieces));
+  return double(h >> 11);
 }
 /// 53 bits that depend on a mask and its blocks; -1 without one.
 template <class T>
 double fingerprint_of_mask(const FlashRule<T>& rule) {
   if (!rule.keep) return -1;
-  std::vector<Index> data{rule.keep->rows(), rule.keep->cols(), rule.keep_q,
-                          rule.keep_k};
-  for (Index i = 0; i < rule.keep->size(); ++i)
-    data.push_back(rule.keep->data()[i]);
-  return fingerprint(data);
+  const std::array<Index, 4> sizes{rule.keep->rows(), rule.keep->cols(),
+                                   rule.keep_q, rule.keep_k};
+  return double(joined(hashed(bytes_of(sizes)), bytes_of(*rule.keep)) >> 11);
 }
 
 // check the arguments of all ranks
-/// What must be the same on all ranks of a ring.
+/// What must be the same on all ranks of a ring or a grid.
 template <class T>
-std::vector<Named> to_agree(const Ring& ring, const Matrix<T>& Q,
-                            const Matrix<T>& V, const FlashHeads<T>& many) {
+std::array<Named, 23> to_agree(const char* who, const Ring& ring, int columns,
+                               const Matrix<T>& Q, const Matrix<T>& V,
+                               const FlashHeads<T>& many) {
   const FlashRule<T>& r = many.rule;
-  return {{"size of a number", double(sizeof(T))},
-          {"width of Q", double(Q.cols())}, {"width of V", double(V.cols())},
-          {"heads of queries", double(many.heads)},
-          {"heads of keys", double(many.kv_heads)},
-          {"slopes (fingerprint)", fingerprint(many.slopes)},
-          {"sinks (fingerprint)", fingerprint(many.sinks)},
-          {"queries (fingerprint)", fingerprint(ring.queries)},
-          {"keys (fingerprint)", fingerprint(ring.keys)},
-          {"mask (fingerprint)", fingerprint_of_mask(r)},
+  return {{{"function (fingerprint)", double(hashed(who) >> 11)},
+           {"size of a number", double(sizeof(T))},
+           {"columns", double(columns)},
+           {"width of Q", double(Q.cols())}, {"width of V", double(V.cols())},
+           {"heads of queries", double(many.heads)},
+           {"heads of keys", double(many.kv_heads)},
+           {"slopes (fingerprint)", fingerprint(many.slopes)},
+           {"sinks (fingerprint)", fingerprint(many.sinks)},
+           {"queries (fingerprint)", fingerprint(ring.queries)},
+           {"keys (fingerprint)", fingerprint(ring.keys)},
+           {"mask (fingerprint)", fingerprint_of_mask(r)},
 
-          // name the numbers of a rule
-          {"scale", or_infinite(r.scale)}, {"softcap", or_infinite(r.softcap)},
-          {"slope", double(r.slope)}, {"sink", or_infinite(r.sink)},
-          {"offset", or_infinite(r.offset)}, {"left", or_infinite(r.left)},
-          {"right", or_infinite(r.right)},
-          {"queries in use", or_infinite(r.queries)},
-          {"keys in use", or_infinite(r.keys)},
-          {"key block", double(r.key_block)}, {"groups", double(r.groups)}};
+           // name the numbers of a rule
+           {"scale", or_infinite(r.scale)}, {"softcap", or_infinite(r.softcap)},
+           {"slope", double(r.slope)}, {"sink", or_infinite(r.sink)},
+           {"offset", or_infinite(r.offset)}, {"left", or_infinite(r.left)},
+           {"right", or_infinite(r.right)},
+           {"queries in use", or_infinite(r.queries)},
+           {"keys in use", or_infinite(r.keys)},
+           {"key block", double(r.key_block)}, {"groups", double(r.groups)}}};
 }
 /// Throws on all ranks, the same, unless arguments are in order on each and
-/// agree, `more` among them; extra() is called with the checks.  Collective.
+/// agree; extra() is called with the checks.  Collective.
 template <class T, class Extra>
-void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
-                const Matrix<T>& K, const Matrix<T>& V,
-                const FlashHeads<T>& many, Extra extra,
-                const std::vector<Named>& more = {}) {
-  std::vector<Named> all = to_agree(ring, Q, V, many);
-  all.insert(all.end(), more.begin(), more.end());
+void check_ring(const char* who, const Ring& ring, int columns,
+                const Matrix<T>& Q, const Matrix<T>& K, const Matrix<T>& V,
+                const FlashHeads<T>& many, Extra extra) {
+  const auto all = to_agree(who, ring, columns, Q, V, many);
   agree(own(ring.comm), who, all, [&] {
     const FlashRule<T>& rule = many.rule;
 
-    // check the shapes of a rank
+    // check the placement and the shapes of a rank
     const int p = ring.size(), rank = ring.rank();
     require(ring.queries.ranks() == p && ring.keys.ranks() == p, who,
             ": queries for ", ring.queries.ranks(), " and keys for ",
             ring.keys.ranks(), " ranks, of which there are ", p);
+    const Index step = require_placement(who, ring.queries);
+    const Index step_k = require_placement(who, ring.keys);
     require(Q.rows() == ring.queries.rows(rank), who, ": Q is ", shape(Q),
             ", expected ", ring.queries.rows(rank), " rows");
     require(K.rows() == ring.keys.rows(rank), who, ": K is ", shape(K),
             ", expected ", ring.keys.rows(rank), " rows");
     require_heads(Q, K, V, many);
-    bool sloping = false;
 
     // check what the kernel will be given
     const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
+    const Index t = step > 0 ? step : std::max<Index>(step_k, 1);
     for (Index h = 0; h != many.heads; ++h) {
       FlashRule<T> local = many.rule_of(h);
+      require_restriction(who, local, t, step_k > 0 ? step_k : t);
       local.keep = nullptr, local.queries.reset(), local.keys.reset();
       const Out<T> O(nullptr, Q.rows(), d_v, Eigen::OuterStride<>(d_v));
       Plan<T>(who, {part_of_view(view_in<T>(Q), 0, Q.rows(), 0,
@@ -499,7 +506,6 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
                     part_of_view(view_in<T>(K), 0, K.rows(), 0, d_k),
                     part_of_view(view_in<T>(V), 0, V.rows(), 0, d_v), O, nullptr,
                     local});
-      sloping = sloping || local.slope != 0;
     }
 
     // check a rule against all positions
@@ -513,18 +519,24 @@ void check_ring(const char* who, const Ring& ring, const Matrix<T>& Q,
                            rule.keep->cols() * rule.keep_k >= n_k),
             who, ": keep is ", rule.keep ? shape(*rule.keep) : "", " blocks of ",
             rule.keep_q, "x", rule.keep_k, " for ", n_q, "x", n_k, " pairs");
-
-    // refuse what the restriction would refuse
-    require(!rule.bias, who, ": a bias is not sharded");
-    for (const auto& qs : ring.queries.of) for (const Piece& q : qs)
-      for (const auto& ks : ring.keys.of) for (const Piece& k : ks) {
-        require(q.step == k.step, who, ": pieces of steps ", q.step, " and ",
-                k.step);
-        require(!sloping || q.step == 1, who,
-                ": a slope needs pieces of step 1, not ", q.step);
-      }
     extra();
   });
+}
+/// Throws std::invalid_argument unless outputs and cotangents of this rank
+/// have the shapes that its queries and V say.
+template <class T>
+void require_cotangents(const char* who, Index n, const Matrix<T>& V,
+                        const FlashHeads<T>& many, const HeadsOutput<T>& y,
+                        const Matrix<T>& dO, const Matrix<T>& dlogZ) {
+  const Index H = many.heads, width = V.cols() / many.kv_heads * H;
+  const auto fits = [&](const char* name, const Matrix<T>& x, Index rows,
+                        Index cols) {
+    require(x.rows() == rows && x.cols() == cols, who, ": ", name, " is ",
+            shape(x), ", expected ", rows, "x", cols);
+  };
+  fits("dO", dO, n, width);
+  fits("O", y.O, n, width), fits("logZ", y.logZ, H, n);
+  if (dlogZ.size() > 0) fits("dlogZ", dlogZ, H, n);
 }
 
 // let ranks meet what passes
@@ -568,21 +580,20 @@ template <class T>
 void meet_block(const Circle& c, int from, const In<T>& Q, const In<T>& kv,
                 const FlashHeads<T>& many, const Columns<T>& at,
                 RowStates<T>& x) {
+  const Index block = std::min(many.rule.key_block, c.n_k);
   const auto queries = spans_of(c.queries, c.place,
                                 lanes<T> * many.rule.groups);
-  const auto keys = spans_of(c.keys, from, 16 * many.rule.key_block);
-  const Index n_q = c.queries.total(), n_k = c.keys.total();
-  on_threads(std::ssize(queries) * at.H, [&](Index task) {
+  const auto keys = spans_of(c.keys, from, 16 * block);
+  const auto work = [&](Index task, Matrix<bool>& keep) {
     const Span& q = queries[std::size_t(task / at.H)];
     const Index h = task % at.H;
 
     // take a span of queries through the spans of keys
     Matrix<T> O(q.piece.n, at.d_v);
     Vector<T> L(q.piece.n);
-    Matrix<bool> keep;
     for (const Span& k : keys) {
       const FlashRule<T> rule = rule_between(many.rule_of(h), q.piece, k.piece,
-                                             n_q, n_k, keep);
+                                             c.n_q, c.n_k, keep);
       if (!may_meet(rule)) continue;
       const FlashHead<T> head{at.query(Q, q, h), at.key(kv, k, h),
                               at.value(kv, k, h), view_out(O), L.data(), rule};
@@ -590,7 +601,9 @@ void meet_block(const Circle& c, int from, const In<T>& Q, const In<T>& kv,
       x.absorb(h, q.row, O, L);
       poke(c.comm);
     }
-  });
+  };
+  in_parallel(std::ssize(queries) * at.H, [] { return Matrix<bool>(); },
+              work);
 }
 
 // start and finish the rows of a rank
@@ -668,6 +681,12 @@ struct Stars {
 };
 
 // let a block meet a rank going back
+/// What a thread of a rank going back needs.
+template <class T>
+struct TileWork {
+  BackwardWork<T> back;
+  Matrix<bool> keep{};
+};
 /// A rank going back: what it was given, what it finds and what it keeps.
 template <class T>
 struct BackRank {
@@ -695,7 +714,7 @@ struct BackRank {
   void restart();
   void take_block(int from, const In<T>& kv, const Out<T>& found);
   void take_tile(const Span& q, const Span& k, Index g, int from,
-                 const In<T>& kv, const Out<T>& found);
+                 const In<T>& kv, const Out<T>& found, TileWork<T>& w);
   void collect(const BackwardWork<T>& work, const FlashHead<T>& head, Index h,
                Index row, Index key, int from);
   void settle(Index h, Index i);
@@ -703,27 +722,27 @@ struct BackRank {
 template <class T>
 void BackRank<T>::take_block(int from, const In<T>& kv,
                              const Out<T>& found) {
+  const Index block = std::min(many.rule.key_block, circle.n_k);
   const auto queries = spans_of(circle.queries, circle.place,
                                 lanes<T> * many.rule.groups);
-  const auto keys = spans_of(circle.keys, from, 4 * many.rule.key_block);
+  const auto keys = spans_of(circle.keys, from, 4 * block);
   const Index c = std::ssize(queries), s = std::ssize(keys);
-  const Index rounds = std::max(c, s);
-  for (Index t = 0; t < rounds; ++t)
-    on_threads(c * at.G, [&](Index task) {
-      const Index i = task / at.G, j = (i + t) % rounds;
-      if (j < s)
+  for (Index t = 0; t < rounds_of(c, s); ++t)
+    in_parallel(c * at.G, [&] { return TileWork<T>{{at.d_k, at.d_v, block}}; },
+                [&](Index task, TileWork<T>& work) {
+      const Index i = task / at.G, j = partner(i, t, c, s);
+      if (j >= 0)
         take_tile(queries[std::size_t(i)], keys[std::size_t(j)],
-                  task % at.G, from, kv, found);
+                  task % at.G, from, kv, found, work);
     });
 }
 template <class T>
 void BackRank<T>::take_tile(const Span& q, const Span& k, Index g, int from,
-                            const In<T>& kv, const Out<T>& found) {
-  Matrix<bool> keep;
+                            const In<T>& kv, const Out<T>& found,
+                            TileWork<T>& w) {
   for (Index h = g * (at.H / at.G); h < (g + 1) * (at.H / at.G); ++h) {
-    const FlashRule<T> rule =
-        rule_between(many.rule_of(h), q.piece, k.piece,
-                     circle.queries.total(), circle.keys.total(), keep);
+    const FlashRule<T> rule = rule_between(
+        many.rule_of(h), q.piece, k.piece, circle.n_q, circle.n_k, w.keep);
     if (!may_meet(rule)) continue;
 
     // view a tile and its cotangents
@@ -736,8 +755,8 @@ void BackRank<T>::take_tile(const Span& q, const Span& k, Index g, int from,
                                 at.key(found, k, h), at.value(found, k, h)};
 
     // take the kernel back through a tile
-    const Plan<T> plan("ring_attention_vjp", head);
-    BackwardWork<T> work(at.d_k, at.d_v, rule.key_block);
+    const Plan<T> plan("take_tile", head);
+    BackwardWork<T>& work = w.back;
     for (Index i = 0; i < plan.queries; i += lanes<T>) {
       start_back(work, head, bar, plan, i);
       visit_tiles(plan, i, i + work.n, [&](Index, Index j, Index b) {
@@ -905,7 +924,8 @@ inline Circle circle_of(const Grid& g) {
   const int b = g.row_keys.ranks(), row = g.base / g.columns;
   const auto rank = [&](int i) { return (i + b) % b * g.columns + g.column; };
   return {g.comm, b, row, rank(row - 1), rank(row + 1),
-          g.row_queries, g.row_keys, g.traffic};
+          g.row_queries, g.row_keys, g.row_queries.total(),
+          g.row_keys.total(), g.traffic};
 }
 
 // exchange matrices within a row
@@ -1095,7 +1115,7 @@ HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
   std::optional<detail::Convoy<T>> kv;
 
   // check the arguments and fill the convoy
-  detail::check_ring<T>("ring_attention", ring, Q, K, V, many, [&] {
+  detail::check_ring<T>("ring_attention", ring, 1, Q, K, V, many, [&] {
     kv.emplace(circle, 0, K.cols() + V.cols());
     kv->block().leftCols(K.cols()) = K;
     kv->block().rightCols(V.cols()) = V;
@@ -1124,21 +1144,9 @@ HeadsGradient<T> ring_attention_vjp(
   Matrix<T> room;
 
   // check the arguments and prepare to go back
-  detail::check_ring<T>("ring_attention_vjp", ring, Q, K, V, many, [&] {
-    // check the cotangents of a rank
-    const Index H = many.heads, width = V.cols() / many.kv_heads * H;
-    require(dO.rows() == Q.rows() && dO.cols() == width,
-            "ring_attention_vjp: dO is ", shape(dO), ", expected ", Q.rows(),
-            "x", width);
-    require(y.O.rows() == Q.rows() && y.O.cols() == width &&
-                y.logZ.rows() == H && y.logZ.cols() == Q.rows(),
-            "ring_attention_vjp: O is ", shape(y.O), " and logZ ",
-            shape(y.logZ), ", expected ", Q.rows(), "x", width, " and ", H, "x",
-            Q.rows());
-    require(dlogZ.size() == 0 ||
-                (dlogZ.rows() == H && dlogZ.cols() == Q.rows()),
-            "ring_attention_vjp: dlogZ is ", shape(dlogZ), ", expected ", H, "x",
-            Q.rows());
+  constexpr const char* who = "ring_attention_vjp";
+  detail::check_ring<T>(who, ring, 1, Q, K, V, many, [&] {
+    detail::require_cotangents(who, Q.rows(), V, many, y, dO, dlogZ);
     const Index both = K.cols() + V.cols();
     kv.emplace(circle, 0, both), sums.emplace(circle, 1, both);
     kv->block().leftCols(K.cols()) = K;
@@ -1183,7 +1191,7 @@ HeadsOutput<T> grid_attention(const Ring& ring, int columns,
   std::vector<detail::Wave<T>> waves;
   Index d_k = 0, d_v = 0;
   const int p = ring.size();
-  detail::check_ring<T>("grid_attention", ring, Q, K, V, many, [&] {
+  detail::check_ring<T>("grid_attention", ring, columns, Q, K, V, many, [&] {
     require(columns >= 1 && p % columns == 0, "grid_attention: ", columns,
             " columns for ", p, " ranks");
     grid.emplace(detail::grid_of(ring, columns, many.heads, many.kv_heads));
@@ -1196,17 +1204,18 @@ HeadsOutput<T> grid_attention(const Ring& ring, int columns,
     for (Index w = 0; w < grid->waves(); ++w)
       waves.emplace_back(*grid, w, All{{&Q, d_k}}, All{{&K, d_k}, {&V, d_v}},
                          d_v + 1, 0);
-  }, {{"columns", double(columns)}});
+  });
   detail::Trouble trouble;
   detail::in_waves(waves, [&](std::size_t w) {
     // compute a wave forward
     const auto mine = detail::wave_of(grid->shares[std::size_t(grid->column)],
                                       Index(w));
     if (mine.n == 0) return;
-    const auto rule = detail::rule_of_wave(many, mine);
+    FlashHeads<T> rule;
     Matrix<T> q;
     kv->rows = grid->row_keys.rows(circle->place);
     trouble.in([&] {
+      rule = detail::rule_of_wave(many, mine);
       q = detail::stacked(waves[w].q.in);
       kv->block() = detail::stacked(waves[w].k.in);
     });
@@ -1268,26 +1277,14 @@ HeadsGradient<T> grid_attention_vjp(
   std::vector<detail::Wave<T>> waves;
   Matrix<T> L, dL, room, x, Lw, dLw;
   FlashHeads<T> rule;
+  std::vector<T> sinks;
   Index d_k = 0, d_v = 0;
   const int p = ring.size();
-  detail::check_ring<T>("grid_attention_vjp", ring, Q, K, V, many, [&] {
-    require(columns >= 1 && p % columns == 0, "grid_attention_vjp: ", columns,
+  constexpr const char* who = "grid_attention_vjp";
+  detail::check_ring<T>(who, ring, columns, Q, K, V, many, [&] {
+    require(columns >= 1 && p % columns == 0, who, ": ", columns,
             " columns for ", p, " ranks");
-
-    // check the cotangents of a rank
-    const Index H = many.heads, width = V.cols() / many.kv_heads * H;
-    require(dO.rows() == Q.rows() && dO.cols() == width,
-            "ring_attention_vjp: dO is ", shape(dO), ", expected ", Q.rows(),
-            "x", width);
-    require(y.O.rows() == Q.rows() && y.O.cols() == width &&
-                y.logZ.rows() == H && y.logZ.cols() == Q.rows(),
-            "ring_attention_vjp: O is ", shape(y.O), " and logZ ",
-            shape(y.logZ), ", expected ", Q.rows(), "x", width, " and ", H, "x",
-            Q.rows());
-    require(dlogZ.size() == 0 ||
-                (dlogZ.rows() == H && dlogZ.cols() == Q.rows()),
-            "ring_attention_vjp: dlogZ is ", shape(dlogZ), ", expected ", H, "x",
-            Q.rows());
+    detail::require_cotangents(who, Q.rows(), V, many, y, dO, dlogZ);
     grid.emplace(detail::grid_of(ring, columns, many.heads, many.kv_heads));
     circle.emplace(detail::circle_of(*grid));
 
@@ -1320,9 +1317,9 @@ HeadsGradient<T> grid_attention_vjp(
       back.emplace(*circle, rule, detail::Columns<T>{mine.n, 1, d_k, d_v},
                    part_of_view(in, 0, n, 0, f), part_of_view(in, 0, n, f, e),
                    part_of_view(view_out(x), 0, n, f + e, e), Lw, dLw);
-  }, {{"columns", double(columns)}});
+    sinks.assign(std::size_t(many.heads), T(0));
+  });
   detail::Trouble trouble;
-  std::vector<T> sinks(std::size_t(many.heads), T(0));
   detail::in_waves(waves, [&](std::size_t w) {
     // compute a wave going back
     const auto mine = detail::wave_of(grid->shares[std::size_t(grid->column)],
@@ -1365,7 +1362,7 @@ HeadsGradient<T> grid_attention_vjp(
       }
   });
   detail::add_up(circle->comm, sinks);
-  g.sinks = sinks;
+  g.sinks = std::move(sinks);
   trouble.tell(detail::own(ring.comm));
   return g;
 }
@@ -1386,18 +1383,53 @@ template <class T>
 void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
   int bytes;
   MPI_Type_size(*type, &bytes);
-  const Index d = bytes / Index(sizeof(T)) - 2;
+  const Index d = bytes / Index(sizeof(T)) - 1;  // all but m
   const T* from = static_cast<const T*>(in);
   T* to = static_cast<T*>(inout);
-  for (int k = 0; k < *n; ++k, from += d + 2, to += d + 2)
+  for (int k = 0; k < *n; ++k, from += d + 1, to += d + 1)
 
     // merge one state into another
     {
-      const Eigen::Map<const RowVector<T>> a(from + 2, d);
-      Eigen::Map<RowVector<T>> b(to + 2, d);
-      const Online<T> y = merge<T>({from[0], from[1], a}, {to[0], to[1], b});
-      to[0] = y.m, to[1] = y.l, b = y.o;
+      const Eigen::Map<const RowVector<T>> a(from + 1, d);  // l and o
+      Eigen::Map<RowVector<T>> b(to + 1, d);
+      if (to[0] < from[0])
+        b = a + decay(to[0], from[0]) * b, to[0] = from[0];
+      else
+        b += decay(from[0], to[0]) * a;
     }
+}
+
+// write states as rows and read them
+/// A row m, l, o for each state.
+template <class T>
+Matrix<T> rows_of(const std::vector<Online<T>>& states) {
+  const Index n = std::ssize(states), d = n > 0 ? states[0].o.size() : 0;
+  Matrix<T> all(n, d + 2);
+  for (Index i = 0; i < n; ++i) {
+    const Online<T>& x = states[std::size_t(i)];
+    all(i, 0) = x.m, all(i, 1) = x.l, all.row(i).tail(d) = x.o;
+  }
+  return all;
+}
+/// The states of rows, into states of the same sizes.
+template <class T>
+void read_rows(const Matrix<T>& all, std::vector<Online<T>>& states) {
+  for (Index i = 0; i < all.rows(); ++i) {
+    Online<T>& x = states[std::size_t(i)];
+    x.m = all(i, 0), x.l = all(i, 1), x.o = all.row(i).tail(x.o.size());
+  }
+}
+}  // namespace detail
+namespace detail {
+/// Merges row i of all ranks, for each i; all ranks get all.  Collective.
+template <class T>
+void reduce_rows(MPI_Comm comm, Matrix<T>& all) {
+  const RowType<T> state(all.cols());
+  MPI_Op op;
+  MPI_Op_create(merge_states<T>, 1, &op);
+  MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state.type, op,
+                comm);
+  MPI_Op_free(&op);
 }
 }  // namespace detail
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective;
@@ -1405,22 +1437,9 @@ void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
 template <class T>
 void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
   if (states.empty()) return;
-  const Index d = states[0].o.size();
-
-  // write the states into one matrix
-  Matrix<T> all(std::ssize(states), d + 2);
-  for (Index i = 0; i < all.rows(); ++i) {
-    const Online<T>& x = states[std::size_t(i)];
-    all(i, 0) = x.m, all(i, 1) = x.l, all.row(i).tail(d) = x.o;
-  }
-  const detail::RowType<T> state(d + 2);
-  MPI_Op op;
-  MPI_Op_create(detail::merge_states<T>, 1, &op);
-  MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state.type, op,
-                comm);
-  MPI_Op_free(&op);
-  for (Index i = 0; i < all.rows(); ++i)
-    states[std::size_t(i)] = {all(i, 0), all(i, 1), all.row(i).tail(d)};
+  Matrix<T> all = detail::rows_of(states);
+  detail::reduce_rows(comm, all);
+  detail::read_rows(all, states);
 }
 
 // decode with a cache on many ranks
@@ -1438,12 +1457,12 @@ std::vector<Online<T>> tree_decode(
   const detail::Watch watch("tree_decode", comm, patience);
 
   // agree about a query and its cache
-  detail::agree(
-      detail::own(comm), "tree_decode",
+  const std::array<detail::Named, 6> mine{
       {{"size of a number", double(sizeof(T))},
        {"width of q", double(q.size())}, {"width of V", double(V.cols())},
        {"heads of queries", double(H)}, {"heads of keys", double(H_k)},
-       {"scale", detail::or_infinite(scale)}}, [&] {
+       {"scale", detail::or_infinite(scale)}}};
+  detail::agree(detail::own(comm), "tree_decode", mine, [&] {
     // check the cache of a rank
     detail::require_heads(Matrix<T>(q), K, V, FlashHeads<T>{H, H_k});
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
@@ -1451,6 +1470,7 @@ std::vector<Online<T>> tree_decode(
     require(scale || q.size() > 0, "tree_decode: d_k = 0 needs a scale");
   });
   std::vector<Online<T>> states;
+  Matrix<T> all;
   detail::Trouble trouble;
 
   // compute the states of all heads
@@ -1463,9 +1483,11 @@ std::vector<Online<T>> tree_decode(
           detail::part_of_view(view_in<T>(V), 0, V.rows(), g * d_v, d_v)};
       states.push_back(decode<T>(q.segment(h * d_k, d_k), {&page, 1}, scale));
     }
+    all = detail::rows_of(states);
   });
   trouble.tell(detail::own(comm));
-  reduce_states(detail::own(comm), states);
+  detail::reduce_rows(detail::own(comm), all);
+  detail::read_rows(all, states);
   return states;
 }
 }  // namespace attn

@@ -1,8 +1,12 @@
 // include/attn/shards.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
 #pragma once
+
+// include what placements need
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "attn/argument.hpp"
@@ -86,6 +90,37 @@ inline Shards striped(Index n, int p) {
   return shards;
 }
 namespace detail {
+// refuse what is no placement
+/// The step of all pieces, 0 if none has a position.  Throws
+/// std::invalid_argument unless each position is held once (prop.
+/// placement).
+inline Index require_placement(const char* who, const Shards& shards) {
+  std::vector<Piece> all;
+  for (const auto& pieces : shards.of)
+    for (const Piece& x : pieces)
+      if (x.n != 0) all.push_back(x);
+  if (all.empty()) return 0;
+  const Index total = shards.total(), t = all[0].step;
+  for (const Piece& x : all)
+
+    // refuse a piece that reaches beyond the positions
+    require(x.step == t && t >= 1 && x.n >= 1 && x.first >= 0 &&
+                x.first < total && x.n - 1 <= (total - 1 - x.first) / t,
+            who, ": a piece of ", x.n, " positions from ", x.first,
+            " in steps of ", x.step, ", of ", total);
+  std::sort(all.begin(), all.end(), [t](const Piece& x, const Piece& y) {
+    return std::tuple(x.first % t, x.first) < std::tuple(y.first % t, y.first);
+  });
+
+  // refuse pieces that overlap
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    const Piece &x = all[k - 1], &y = all[k];
+    require((y.first - x.first) % t != 0 || (y.first - x.first) / t >= x.n,
+            who, ": position ", y.first, " is held twice");
+  }
+  return t;
+}
+
 // restrict a window to a pair of pieces
 /// a / b rounded down, for b > 0.
 inline Index floor_div(Index a, Index b) {
@@ -110,6 +145,23 @@ void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
   r.offset = r.right ? high : low;
   if (r.left) r.left = r.right ? high - low : 0;
   if (r.right) r.right = 0;
+}
+
+// refuse what has no restriction
+/// Throws std::invalid_argument unless the rule can be restricted to
+/// pieces of queries and keys with these steps.
+template <class T>
+void require_restriction(const char* who, const FlashRule<T>& r, Index step,
+                         Index step_k) {
+  require(step == step_k, who, ": pieces of steps ", step, " and ", step_k);
+  require(!r.bias, who, ": a bias is not sharded");
+  require(r.slope == 0 || step == 1, who,
+          ": a slope needs pieces of step 1, not ", step);
+  require(r.share == 1 && r.slopes.empty() && r.sinks.empty(), who,
+          ": rows of several heads are not sharded");
+  const Index far = std::numeric_limits<Index>::max() / 4;
+  const Index offset = r.offset.value_or(0);
+  require(-far <= offset && offset <= far, who, ": offset is ", offset);
 }
 
 // count the pairs under a window
@@ -145,21 +197,29 @@ inline Shards grouped(const Shards& x, int a) {
   }
   return y;
 }
+
+// divide work into rounds
+/// The number of rounds in which c spans meet s.
+inline Index rounds_of(Index c, Index s) {
+  return c > 0 && s > 0 ? std::max(c, s) : 0;
+}
+/// The span of s that span i of c meets in round t, -1 if none (prop.
+/// rounds).
+inline Index partner(Index i, Index t, Index c, Index s) {
+  const Index j = (i + t) % rounds_of(c, s);
+  return j < s ? j : -1;
+}
 }  // namespace detail
 
 // restrict a rule to a pair of pieces
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
 /// (prop. windows); its mask is written to `keep`.  Throws
-/// std::invalid_argument for a bias, a slope between stripes, unequal steps.
+/// std::invalid_argument for what has no restriction.
 template <class T>
 FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                           const Piece& k, Index n_q, Index n_k,
                           Matrix<bool>& keep) {
-  // refuse what has no restriction
-  require(q.step == k.step, "rule_between: steps ", q.step, " and ", k.step);
-  require(!rule.bias, "rule_between: a bias is not sharded");
-  require(rule.slope == 0 || q.step == 1,
-          "rule_between: a slope needs pieces of step 1, not ", q.step);
+  detail::require_restriction("rule_between", rule, q.step, k.step);
   FlashRule<T> r = rule;
 
   // cut lengths and reaches to the pieces

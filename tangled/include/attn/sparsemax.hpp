@@ -1,4 +1,4 @@
-// include/attn/sparsemax.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
+// include/attn/sparsemax.hpp: tangled from chapters/06a-weights.nw; edit that file, not this one.
 #pragma once
 #include <cmath>
 #include <span>
@@ -65,6 +65,8 @@ Matrix<ScalarOf<D>> entmax(const Expr<D>& scores,
   require_domain(S(1) <= alpha && alpha <= S(2), "entmax: alpha = ",
                  to_double(value(alpha)), " is not in [1, 2]");
   if (alpha == S(1)) return gibbs(scores, T);
+
+  // compute all sparse rows
   const ScoreRows<S> rows(scores);
   const S q = S(1) / (alpha - S(1));
   Matrix<S> p = Matrix<S>::Zero(rows.rows(), rows.cols());
@@ -279,6 +281,8 @@ S learn_temperature(const Matrix<S>& scores,
           shape(q));
   detail::require_finite("learn_temperature", "score", scores);
   detail::require_finite("learn_temperature", "weight", q);
+
+  // descend in the inverse temperature
   S beta(1), low(0), high(-1);  // high < 0: none is known yet
 
   // start at the inverse range of the scores

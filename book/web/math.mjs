@@ -1,0 +1,135 @@
+// math.mjs: TeX -> MathML.  Temml does the work; here is what makes its result look as in
+// print in browsers that set MathML with TeX Gyre Pagella Math, and what remembers formulas
+// from one build to the next.
+import fs from 'node:fs';
+import path from 'node:path';
+import { createHash } from 'node:crypto';
+import { esc, read, write } from './util.mjs';
+import temml from './vendor/temml.mjs';
+
+const HERE = path.dirname(new URL(import.meta.url).pathname);
+
+export class Mathematics {
+  /// macros: those of book/macros.tex; kept: a file for what was made before.
+  constructor(macros, kept) {
+    const key = createHash('sha256').update(JSON.stringify(macros));
+    for (const f of ['math.mjs', 'vendor/temml.mjs']) key.update(read(path.join(HERE, f)));
+    Object.assign(this, { macros, kept, key: key.digest('hex'), used: {}, made: {} });
+    const old = fs.existsSync(kept) ? JSON.parse(read(kept)) : {};
+    if (old.key === this.key) this.made = old.made;
+  }
+  html(tex, display) {
+    const name = (display ? 'D' : 'I') + tex;
+    return (this.used[name] ??= this.made[name] ?? this.set(tex, display));
+  }
+  set(tex, display) {
+    const source = tex.replace(/(\d),(?=\d)/g, '$1\\mathpunct{,}');
+    const ml = temml.renderToString(source, {
+      displayMode: display,
+      macros: { ...this.macros },
+      throwOnError: true,
+      xml: true,
+      strict: false,
+    });
+    const tree = tidy(readTree(ml.replace(/ xmlns="[^"]*"| style="display:block math;"/g, '')));
+    if (display) return print(tree);
+    const pieces = lines(tree).map(print);
+    pieces[0] = pieces[0].replace('<math', `<math data-tex="${esc(tex.replace(/\s+/g, ' '))}"`);
+    return pieces.join('<wbr>');
+  }
+  keep() {
+    write(this.kept, JSON.stringify({ key: this.key, made: this.used }));
+  }
+  /// Every character of every formula: to these the font is cut.
+  characters() {
+    const all = new Set();
+    for (const ml of Object.values(this.used))
+      for (const c of ml.replace(/<[^>]*>/g, '')) all.add(c);
+    return [...all].sort().join('');
+  }
+}
+
+// MathML -> {name, at, c}; text is a string.
+function readTree(ml) {
+  const root = { name: '', at: '', c: [] },
+    open = [root];
+  for (const [, end, name, at, empty, words] of ml.matchAll(
+    /<(\/?)([a-zA-Z]+)([^>]*?)(\/?)>|([^<]+)/g,
+  )) {
+    if (words !== undefined) open.at(-1).c.push(words);
+    else if (end) open.pop();
+    else {
+      const node = { name, at, c: [] };
+      open.at(-1).c.push(node);
+      if (!empty) open.push(node);
+    }
+  }
+  return root.c[0];
+}
+const print = (n) =>
+  typeof n === 'string' ? n : `<${n.name}${n.at}>${n.c.map(print).join('')}</${n.name}>`;
+const make = (name, ...c) => ({ name, at: '', c });
+
+const SCRIPT = /^m(sub|sup|subsup|under|over|underover)$/;
+/// A prime is raised in this font already; no space round operators in scripts; short bars.
+function tidy(n, script = false) {
+  if (typeof n === 'string') return n;
+  if (n.name === 'msup' || n.name === 'msubsup') n = lowerPrime(n);
+  if (n.name === 'mo') {
+    if (n.c[0] === '‾') return { name: 'mo', at: ' stretchy="false"', c: ['¯'] };
+    if (n.c[0] === '…') n.at += ' lspace="0" rspace="0"';
+    else if (script && !/space=/.test(n.at) && !/^[|‖]$/.test(n.c[0] ?? ''))
+      n.at += ' lspace="0" rspace="0"';
+  }
+  n.c = n.c.map((x, k) => tidy(x, script || (SCRIPT.test(n.name) && k > 0)));
+  return n;
+}
+const prime = (n) =>
+  n?.name === 'mo' && /tml-prime/.test(n.at)
+    ? { name: 'mo', at: ' lspace="0" rspace="0"', c: n.c }
+    : null;
+function lowerPrime(n) {
+  const last = n.c.at(-1),
+    alone = prime(last),
+    first = last.name === 'mrow' && prime(last.c[0]);
+  if (alone) {
+    const base = make('mrow', n.c[0], alone);
+    return n.name === 'msup' ? base : make('msub', base, n.c[1]);
+  }
+  if (!first) return n;
+  return {
+    ...n,
+    c: [make('mrow', n.c[0], first), ...n.c.slice(1, -1), make('mrow', ...last.c.slice(1))],
+  };
+}
+
+const RELATION = /^[=≤≥<>≈≠∈→←↦≡∼∝≪≫⊆⟶:]$/,
+  BINARY = /^[+−±·×]$/;
+const size = (n) =>
+  typeof n === 'string' ? n.trim().length : n.c.reduce((s, x) => s + size(x), 0);
+/// Browsers do not break formulas into lines: a long one becomes several, as TeX would break
+/// it, after relations, and after sums where nothing else is there to break at.
+function lines(math) {
+  if (size(math) < 14) return [math];
+  const row = math.c.length === 1 && math.c[0].name === 'mrow' ? math.c[0].c : math.c;
+  const parts = [[]];
+  let length = 0,
+    open = 0;
+  row.forEach((n, k) => {
+    const mark = n.name === 'mo' ? n.c[0] : '';
+    parts.at(-1).push(n);
+    length += size(n);
+    if (/^[([{⟨⌈⌊]$/.test(mark)) open++;
+    else if (/^[)\]}⟩⌉⌋]$/.test(mark)) open--;
+    const inside = k > 0 && k < row.length - 1 && open <= 0;
+    if (
+      inside &&
+      (RELATION.test(mark) || (BINARY.test(mark) && length > 16 && parts.at(-1).length > 1))
+    ) {
+      n.at = n.at.replace(/ form="[^"]*"/, '') + ' form="infix"';
+      parts.push([]);
+      length = 0;
+    }
+  });
+  return parts.map((c) => ({ name: 'math', at: math.at, c: [make('mrow', ...c)] }));
+}
