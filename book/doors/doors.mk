@@ -35,9 +35,9 @@ $(LIBATTN): $O/c/attn.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h
 	  -Wl,--version-script=$O/c/exports.map -Wl,-z,defs,-z,nodelete -o $O/c/libattn.so.1
 	$Qln -sf libattn.so.1 $@
 
-# Programs that are linked with it are those named doors_*
-USERS   := $(filter doors_%,$(TESTS))
-$(USERS:%=$O/obj/tests/%.o): | $(addprefix build/src/,$(DOORS))
+# Programs that are linked with it are those named doors_*, but one that needs no library
+USERS   := $(filter-out doors_views_test,$(filter doors_%,$(TESTS)))
+$(call obj,tests,$(filter doors_%,$(TESTS))): | $(addprefix build/src/,$(DOORS))
 $(USERS:%=$O/bin/tests/%): $(LIBATTN)
 ## libattn: the library for C and everybody, build/c/libattn.so
 .PHONY: libattn

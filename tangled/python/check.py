@@ -43,13 +43,14 @@ def refuses(words, f, *args):
     else:
         raise AssertionError("not refused: " + words)
 
-refuses("flash: Q is 3x4 but K is 3x2", attn.flash, Q, O, V, None, O, None)
+refuses("flash: Q is 3x4 but K is 5x2", attn.flash, Q, V, V, None, O, None)
 refuses("overlaps", attn.flash, Q, K, V, None, Q, None)
 refuses("no field", attn.flash, Q, K, V, {"left_": 1}, O, None)
 refuses("format", attn.flash, Q, K, V, None,
         memoryview(array.array("i", [0])), None)
 refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
-refuses("positive", attn.gibbs, Q, 0.0, Q, None, None, None, None)
+A = matrix(3, 4, lambda k: 0.0)
+refuses("positive", attn.gibbs, Q, 0.0, A, None, None, None, None)
 assert "kernel" not in attn.flash.__doc__
 assert attn.flash.__doc__.startswith("Attention O (B,H,n,e)")
 assert list(attn.flash.__signature__.parameters) == [

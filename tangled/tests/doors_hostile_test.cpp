@@ -154,6 +154,7 @@ struct Fuzz {
   void plant(attn_view& v, bool out) {
     constexpr std::int64_t huge = std::int64_t(1) << 62;
     const int k = int(roll(std::max(1, v.rank)));
+    const bool was = fatal;
     fatal = true;
     switch (fault) {
       case 0: v.rank = roll(2) ? 0 : 5; break;
@@ -178,7 +179,7 @@ struct Fuzz {
         break;
       case 9: v.data = volume(v) > 0 ? nullptr : v.data, fatal = !v.data; break;
       case 10: v.extent[k] += 1, fatal = false; break;
-      default: fatal = false;
+      default: fatal = was;
     }
   }
 
@@ -186,15 +187,16 @@ struct Fuzz {
   const attn_rule* rule() {
     if (roll(4) == 0) return nullptr;
     attn_rule& r = rules.emplace_back();
-    r.size = roll(8) ? std::int64_t(sizeof r) : 16 + 8 * roll(7);
+    const bool whole = roll(8);
+    r.size = whole ? std::int64_t(sizeof r) : 16 + 8 * roll(7);
     if (roll(2)) r.has = roll(512);
     r.scale = 0.5, r.softcap = 1 + double(roll(3)), r.slope = 0.1;
     r.sink = 0.25, r.offset = roll(9) - 4, r.left = roll(5);
     r.right = roll(5), r.queries = roll(4), r.keys = roll(4);
-    if (roll(4) == 0) r.bias = array("bias", false);
-    if (roll(4) == 0) r.keep = array("keep", false);
-    if (roll(4) == 0) r.slopes = array("slopes", false);
-    if (roll(4) == 0) r.sinks = array("sinks", false);
+    if (whole && roll(4) == 0) r.bias = array("bias", false);
+    if (whole && roll(4) == 0) r.keep = array("keep", false);
+    if (whole && roll(4) == 0) r.slopes = array("slopes", false);
+    if (whole && roll(4) == 0) r.sinks = array("sinks", false);
     if (fault == 11) {
       fatal = true;
       if (roll(3) == 0) r.has = 512;
