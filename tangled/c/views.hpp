@@ -89,6 +89,7 @@ inline Array examined(const char* who, const char* name, attn_in v,
 // say whether an array is nested
 /// Is it certain that no two elements overlap (def. doors-nested)?
 inline bool nested(const Array& a) {
+  if (a.size() == 0) return true;
   std::array<std::pair<Index, Index>, 4> dims;
   for (std::size_t k = 0; k < 4; ++k)
     dims[k] = {a.n[k] > 1 ? std::abs(a.step[k]) : 0, a.n[k]};
