@@ -2,7 +2,10 @@
 # Makefile.
 # ------------------------------------------------------------------ libattn --
 # The code for each kind of processor is linked alone, its groups dissolved and all its
-# names but one made local, so that no two have a name in common.
+# names but one made local, so that no two have a name in common.  What is compiled once
+# keeps the names that it exports.
+finish   = $Qld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole); \
+  objcopy $1 $(@:.o=.whole) $@; rm $(@:.o=.whole)
 DOORS   := $(filter c/%,$(ROOTS))
 WIDTHS  := $(if $(filter x86_64,$(shell uname -m)),sse2 avx2 avx512,generic)
 for_sse2   := -msse2
@@ -19,16 +22,19 @@ $(WIDTHS:%=$O/c/%.o): $O/c/%.o: $(C_SRC)/c/width.cpp $O/flags-tests | $(addprefi
 	@mkdir -p $(@D)
 	$Q$(CXX) $(C_FLAGS) $(for_$*) -DATTN_TABLE=attn_$* -MMD -MP -MT $@ -MF $(@:.o=.d) \
 	  -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
-	$Qld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole)
-	$Qobjcopy --keep-global-symbol=attn_$* $(@:.o=.whole) $@
-	@rm $(@:.o=.whole)
+	$(call finish,--keep-global-symbol=attn_$*)
+$O/c/forms.o: $(C_SRC)/c/forms.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
+	$(call say,c++,c/forms.cpp)
+	@mkdir -p $(@D)
+	$Q$(CXX) $(C_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
+	$(call finish,--wildcard --keep-global-symbol='attn_*')
 $O/c/attn.o: $(C_SRC)/c/attn.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
 	$(call say,c++,c/attn.cpp)
 	@mkdir -p $(@D)
 	$Q$(CXX) $(C_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | book/compile/blame
--include $(WIDTHS:%=$O/c/%.d) $O/c/attn.d
+-include $(WIDTHS:%=$O/c/%.d) $O/c/forms.d $O/c/attn.d
 # One file under three names: as it is, as programs ask for it, as linkers do
-$(LIBATTN): $O/c/attn.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h
+$(LIBATTN): $O/c/attn.o $O/c/forms.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h
 	$(call say,link,libattn.so)
 	$Q$(CXX) -E -P -x c $(C_SRC)/c/exports.h -o $O/c/exports.map
 	$Q$(CXX) -shared $(filter %.o,$^) -fopenmp $(LINK_$(KIND)) -Wl,-soname,libattn.so.1 \

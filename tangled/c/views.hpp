@@ -297,4 +297,26 @@ struct Room {
       });
   }
 };
+
+// turn exceptions into numbers
+/// Calls f; what it throws becomes a number and a message.
+template <class F>
+int guarded(F f) noexcept {
+  try {
+    f();
+    return ATTN_OK;
+  } catch (const std::invalid_argument& e) {
+    return attn_fail(ATTN_ARGUMENT, e.what());
+  } catch (const std::domain_error& e) {
+    return attn_fail(ATTN_VALUE, e.what());
+  } catch (const std::bad_alloc&) {
+    return attn_fail(ATTN_MEMORY, "out of memory");
+  } catch (const std::length_error&) {
+    return attn_fail(ATTN_MEMORY, "more elements than memory can hold");
+  } catch (const std::exception& e) {
+    return attn_fail(ATTN_INTERNAL, e.what());
+  } catch (...) {
+    return attn_fail(ATTN_INTERNAL, "an unknown exception");
+  }
+}
 }  // namespace attn::door

@@ -419,6 +419,8 @@ BOOST_AUTO_TEST_CASE(fuzz) {
   }
 
 // list the functions of the interface
+
+// list the functions compiled once
 /** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
     null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
 ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
@@ -456,6 +458,8 @@ ATTN_FUNCTION(linear_attention_vjp,
               (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
                attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
               (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+
+// list the functions of the kernel
 /** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
     dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
     bias and keep are (B,H,n,m), slopes and sinks (H). */

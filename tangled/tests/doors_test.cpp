@@ -51,7 +51,6 @@ BOOST_AUTO_TEST_SUITE(doors)
 
 // hold functions against the library
 BOOST_AUTO_TEST_CASE(scores_and_gibbs_are_the_library) {
-  succeeds(attn_use_cpu(oldest));
   for (std::uint64_t s = 1; s < 20; ++s) {
     const Index n = Index(s % 5), m = Index(s % 7) + 1, d = 1 + Index(s % 4);
     const auto Q = gaussian<double>(n, d, s, "Q");
@@ -76,10 +75,8 @@ BOOST_AUTO_TEST_CASE(scores_and_gibbs_are_the_library) {
     same_bits(F, free_energy(S, 0.7));
     same_bits(M, effective_states(gibbs(S, 0.7)));
   }
-  succeeds(attn_use_cpu(nullptr));
 }
 BOOST_AUTO_TEST_CASE(geometry_and_memories_are_the_library) {
-  succeeds(attn_use_cpu(oldest));
   for (std::uint64_t s = 1; s < 12; ++s) {
     const Index n = Index(s % 5) + 1, m = Index(s % 7) + 1, d = 3;
     const auto A = gibbs(gaussian<double>(n, m, s, "S"));
@@ -101,10 +98,8 @@ BOOST_AUTO_TEST_CASE(geometry_and_memories_are_the_library) {
     succeeds(attn_hopfield_energy(&p, &k, 2, nullptr, &e));
     same_bits(E, hopfield_energy(X, K, 2.0));
   }
-  succeeds(attn_use_cpu(nullptr));
 }
 BOOST_AUTO_TEST_CASE(linear_attention_is_the_library) {
-  succeeds(attn_use_cpu(oldest));
   for (const int causal : {0, 1}) {
     const Index n = 70, r = 5, e = 4;
     const Matrix<double> Phi = gaussian<double>(n, r, 1, "Q").cwiseAbs();
@@ -122,7 +117,6 @@ BOOST_AUTO_TEST_CASE(linear_attention_is_the_library) {
                           : linear_attention_vjp(Phi, Psi, V, dO);
     same_bits(dPhi, g.Phi), same_bits(dPsi, g.Psi), same_bits(dV, g.V);
   }
-  succeeds(attn_use_cpu(nullptr));
 }
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace attn
