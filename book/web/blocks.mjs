@@ -266,6 +266,7 @@ export class Blocks extends Inline {
       ident: (words, label) => `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`,
       use: (name, label) =>
         `<a class="use" href="${this.chunkHref(label)}">⟨${this.chunkName(name)}⟩</a>`,
+      statement: (label) => this.cref(label),
       equations: (labels) =>
         `<span class="eqtag">${labels
           .map(
@@ -301,6 +302,14 @@ export class Blocks extends Inline {
         number
       }</span> <a href="${target.page}#${target.id}">${target.title}</a></h2>\n`,
     );
+  }
+
+  /// In the companion: the proofs of a chapter.
+  block_proofsection() {
+    const id = this.unique('proofs');
+    this.page.deepest = 2;
+    this.contents.push({ level: 2, number: '', title: 'Proofs', id, page: this.page.file });
+    this.emit(`</section>\n<section class="of" id="${id}"><h2>Proofs</h2>\n`);
   }
 
   // ------------------------------------------------------------------ lists --

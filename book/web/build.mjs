@@ -86,7 +86,8 @@ function openBook() {
     figures: show,
     drawings: figures,
     math: new Mathematics(noted.readMacros('book/macros.tex'), path.join(KEPT, 'math.json')),
-    results: noted.readResults('build/results.tex'),
+    results: noted.readResults('build/results.tex', 'build/proved.tex'),
+    proofs: noted.readProofs('build/proved.tex'),
     cases: noted.readCases('build/cases.tex'),
     bibliography: noted.readBibliography(
       ['attention', 'companion'].map((v) => `build/${v}/${v}.bbl`),

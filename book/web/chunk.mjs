@@ -59,6 +59,23 @@ const COLOUR = {
   r: ['span', ' class="s"'],
 };
 
+// The signs that stand in print for the words of Coq.
+const SIGN = {
+  to: '→', cdot: '·', le: '≤', ge: '≥', ne: '≠', in: '∈', forall: '∀', exists: '∃', mapsto: '↦',
+  land: '∧', lor: '∨', Leftrightarrow: '↔', coqtranspose: 'ᵀ', coqinverse: '⁻¹', sum: '∑', prod: '∏',
+  bigcup: '⋃', max: 'max', alpha: 'α', beta: 'β', gamma: 'γ', delta: 'δ', varepsilon: 'ε', eta: 'η',
+  theta: 'θ', kappa: 'κ', lambda: 'λ', mu: 'μ', nu: 'ν', rho: 'ρ', sigma: 'σ', tau: 'τ', phi: 'φ',
+  psi: 'ψ', omega: 'ω',
+};
+function sign(tex, where) {
+  if (tex === '\\tfrac12') return '½';
+  const bar = /^\\bar\{(.)\}$/.exec(tex);
+  if (bar) return `${bar[1]}\u0304`;
+  const shown = /^[A-Z]$/.test(tex) ? tex : SIGN[tex.slice(1)];
+  if (!shown) throw new Error(`${where}: no sign for ${tex} in code`);
+  return shown;
+}
+
 /// The HTML of a chunk's lines.  ident(text, label), use(name, label), equations(labels)
 /// give that of links.
 export function chunkHtml(chunk, links) {
@@ -79,6 +96,14 @@ export function chunkHtml(chunk, links) {
       return links.ident(t, argument());
     }
     if (name === 'eqtag') return links.equations(argument().split(','));
+    if (name === 'coqcode') return argument();
+    if (name === 'coqsign') return sign(argument(), chunk.where);
+    if (name === 'coqraised') return `<sup>${argument()}</sup>`;
+    if (name === 'coqproves') return links.statement(argument());
+    if (name === 'coqbig') {
+      const big = sign(argument(), chunk.where);
+      return `${big}<sub>${chunkHtml({ where: chunk.where, body: argument() }, links)}</sub>`;
+    }
     if (name === 'LA') {
       const end = s.indexOf('\\RA{}', i),
         use = readUse(s.slice(i + 2, end));
@@ -118,10 +143,18 @@ export function readUse(s) {
 }
 
 /// The code as it stands in the chapter; [label] of each chunk that it uses in between:
-/// an array of strings, those with odd places are labels.
-export function chunkText(chunk) {
+/// an array of strings, those with odd places are labels.  Of Coq print shows signs, so that
+/// its text is taken from the chapter; lines(file) gives those.
+export function chunkText(chunk, lines) {
+  if (chunk.body.includes('\\coqcode{}')) return coqText(chunk, lines);
   const parts = chunk.body.split(/\\LA\{\}([^]*?)\\RA\{\}/);
   return parts.map((part, k) => (k % 2 ? readUse(part).label : plain(part)));
+}
+function coqText({ body, where }, lines) {
+  const [, file, line] = /^(.*):(\d+)$/.exec(where);
+  const text = lines(file).slice(+line, +line + body.split('\n').length).join('\n');
+  const used = [...body.matchAll(/\\LA\{\}([^]*?)\\RA\{\}/g)].map((m) => readUse(m[1]).label);
+  return text.split(/<<([^\n]*?)>>/).map((part, k) => (k % 2 ? used.shift() : part));
 }
 const plain = (s) =>
   s

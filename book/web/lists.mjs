@@ -103,6 +103,19 @@ export class Lists extends Statements {
       this.list(['Statement', 'Check', 'Error and bound', 'Tried'], rows, 'ledger', 'sortable'),
     );
   }
+  block_listofproofs() {
+    const rows = this.statements
+      .filter((s) => s.proofs?.length)
+      .map((s) => [
+        this.to(s.page, s.id, `${capital(s.kind)} ${s.number}`),
+        s.proofs.map((p) => `<code>${esc(p.theorem)}</code>`).join('<br>'),
+        s.proofs[0].group,
+        [...new Set(s.proofs.map((p) => p.except).filter(Boolean))]
+          .map((e) => this.inline(this.parse(e, this.where)))
+          .join('; '),
+      ]);
+    this.emit(this.list(['Statement', 'Theorem', 'Rests on', 'Except'], rows, 'ledger'));
+  }
   tried(key) {
     return `${key}${this.raw(`${key}/n`) === undefined ? '/refuted/n' : '/n'}`;
   }

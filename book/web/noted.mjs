@@ -40,10 +40,10 @@ function readCite(noted, line) {
   noted.cites.set(key, { year: year.replace(/[{}]/g, ''), short: bare(short), full: bare(full) });
 }
 
-/// build/results.tex: how each result is printed, and its bare value.
-export function readResults(file) {
+/// build/results.tex and the like: how each result is printed, and its bare value.
+export function readResults(...files) {
   const results = { printed: new Map(), raw: new Map(), benches: [] };
-  for (const line of read(file).split('\n')) {
+  for (const line of files.flatMap((file) => read(file).split('\n'))) {
     if (line.startsWith('\\resdef{')) {
       const [key, printed, raw] = groups(line, 7);
       results.printed.set(key, printed);
@@ -56,6 +56,18 @@ export function readResults(file) {
     }
   }
   return results;
+}
+
+/// build/proved.tex: of each label the theorems by which Coq knows it.
+export function readProofs(file) {
+  const proofs = new Map();
+  for (const line of read(file).split('\n')) {
+    if (!line.startsWith('\\proveddef')) continue;
+    const [label, theorem, version, group, except] = groups(line, 10);
+    if (!proofs.has(label)) proofs.set(label, []);
+    proofs.get(label).push({ theorem, version, group, except });
+  }
+  return proofs;
 }
 
 /// book/macros.tex, one definition a line.

@@ -2,7 +2,7 @@
 // which are counted here and compared with those that LaTeX has given.
 import { parse } from './tex.mjs';
 import { untex, chunkText } from './chunk.mjs';
-import { anchor, by, letters, slug } from './util.mjs';
+import { anchor, by, letters, read, slug } from './util.mjs';
 
 const PER_CHAPTER = [
   'section',
@@ -58,6 +58,8 @@ export class Numbers {
     if (kind === 'ifcsname' && list === 'res') return this.results.printed.has(key.join('@'));
     if (kind === 'ifcsname' && list === 'raw') return this.results.raw.has(key.join('@'));
     if (kind === 'ifnum' && /value\{unverified\}=0/.test(what)) return this.unverified.length === 0;
+    const more = /^\\rawresult\{([^}]*)\}>(\d+)$/.exec(what);
+    if (kind === 'ifnum' && more) return +(this.results.raw.get(more[1]) ?? 0) > +more[2];
     return undefined;
   }
 
@@ -195,7 +197,13 @@ export class Numbers {
   printed(label) {
     return this.aux.labels.get(label)?.number ?? '?';
   }
+  /// The lines of a chapter as it was written.
+  lines(file) {
+    this.written ??= new Map();
+    if (!this.written.has(file)) this.written.set(file, read(file).split('\n'));
+    return this.written.get(file);
+  }
   chunkText(chunk) {
-    return chunkText(chunk);
+    return chunkText(chunk, (file) => this.lines(file));
   }
 }

@@ -64,7 +64,8 @@ export class Statements extends Blocks {
     const head = `<span class="head">${capital(kind)} ${number}</span>${
       what.note && ` <span class="note">(${what.note})</span>`
     }<span class="head">.</span> ${this.indexName(n.opt[0], what.note)}`;
-    const stamp = stamps.map((s) => this.stamp(s, what)).join('');
+    what.proofs = labels.flatMap((l) => this.proofs.get(l) ?? []);
+    const stamp = stamps.map((s) => this.stamp(s, what)).join('') + this.stampProved(what);
     what.html = this.blocks(rest);
     return `<section class="stmt ${kind}" id="${id}" aria-label="${capital(kind)} ${number}">${stamp}${this.lead(
       what.html,
@@ -100,6 +101,20 @@ export class Statements extends Blocks {
     return `<div class="stamp" role="note" aria-label="stamp of ${what.kind} ${what.number}"><p><b>${word}</b></p><ul>${items.join(
       '',
     )}</ul></div>`;
+  }
+  /// The second stamp: what Coq has read, on which axioms, and what it leaves to the check.
+  stampProved({ kind, number, proofs }) {
+    if (!proofs.length) return '';
+    const said = (key) => [...new Set(proofs.map((p) => p[key]).filter(Boolean))];
+    const names = proofs
+      .map((p) => `<li><code>${esc(p.theorem).replace(/([_/])/g, '$1<wbr>')}</code></li>`)
+      .join('');
+    const except = said('except').map((s) => this.inline(this.parse(s, this.where)));
+    return `<div class="stamp" role="note" aria-label="proof of ${kind} ${number}"><p><b>proved</b></p><ul>${
+      names
+    }</ul><span>Coq ${said('version')}, ${said('group').join('; ')}</span>${
+      except.length ? `<span><em>except: ${except.join('; ')}</em></span>` : ''
+    }</div>`;
   }
   mustHavePassed(key, n) {
     const status = this.raw(`${key}/status`),

@@ -46,7 +46,7 @@ known(
   LaTeX TeX S dots ldots textbackslash textasciicircum textasciitilde quad qquad enspace
   medskip smallskip bigskip relax eqalone allowbreak fullpages textpages raggedcolumns Tt
   nwendquote nwenddocs nwdocspar printindex listoffigures listofledger listoferrata
-  listofunverified recordedmachine recordedcolophon benchlist allanswers allchecks nouses
+  listofunverified listofproofs proofsection recordedmachine recordedcolophon benchlist allanswers allchecks nouses
   plainspacing eachchapter nwlbrace nwrbrace nwtagstyle LA RA tableofcontents
   , ; : ! / - _ & % # $ { } @`,
 );
@@ -340,9 +340,10 @@ class Parser {
   }
   conditional(name, at) {
     // of TeX's only those of the back matter
-    const test = name === 'ifcsname' ? /^([^\\]*)\\endcsname/ : /^([^]*?)\\relax/;
+    const test =
+      name === 'ifcsname' ? /^([^\\]*)\\endcsname/ : /^(\\rawresult\{[^}]*\}>\d+)\s|^([^]*?)\\relax/;
     const m = this.match(test);
-    const yes = m ? this.decide(name, m[1].trim()) : undefined;
+    const yes = m ? this.decide(name, (m[1] ?? m[2]).trim()) : undefined;
     if (yes === undefined) this.fail(`\\${name} that I cannot decide`, at);
     const [then, how] = this.branch(at),
       other = how === 'else' ? this.branch(at)[0] : [];

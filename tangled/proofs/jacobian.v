@@ -86,7 +86,7 @@ rewrite [RHS]mulrCA; congr (_ * _); by rewrite mulrBr [v j / T]mulrC.
 Qed.
 
 (* state the response of a weight *)
-(* proves thm:response, except the formulas for U, H and F *)
+(* proves thm:response *)
 Theorem softmax_jacobian s j k :
   partial (fun s => A s T j) k s (T^-1 * fisher (A s T) j k).
 

@@ -64,7 +64,7 @@ by elim: h => [|h IH]; [rewrite big_ord0 | rewrite big_ord_recr /= doubleD
 Qed.
 
 (* state the balance of contiguous shards *)
-(* proves thm:balance, except the ratio of the last rank to the mean *)
+(* proves thm:balance *)
 Theorem contiguous_balance p m r s : 0 < m -> r < p -> s < p ->
   (pairs (contiguous m) (p * m) r s).*2 =
   if s < r then (m ^ 2).*2 else if s == r then m * m.+1 else 0.

@@ -275,6 +275,7 @@ BOOST_AUTO_TEST_CASE(tasks_have_known_answers) {
 }
 BOOST_AUTO_TEST_CASE(refuses_periods_without_tokens) {
   std::mt19937_64 bits(7);
+  BOOST_TEST(induction(9, 16, bits).tokens.size() == 16u);
   BOOST_CHECK_EXCEPTION(induction(8, 16, bits), std::invalid_argument,
                         says("length 16 needs 9 tokens of 8"));
   BOOST_CHECK_EXCEPTION(induction(8, 2, bits), std::invalid_argument,

@@ -357,13 +357,15 @@ BOOST_AUTO_TEST_CASE(headers_that_are_none_are_named) {
 BOOST_AUTO_TEST_CASE(numbers_come_back) {
   const std::map<std::string, Matrix<double>> some{
       {"a\"\n", gaussian<double>(4, 3, 1, "a")},
-      {"none", Matrix<double>(0, 5)}};
+      {"none", Matrix<double>(0, 5)}, {"nothing", Matrix<double>(0, 0)}};
   const auto f = tensors_from(tensor_bytes(some, {{"k\\", "\x01v"}}), "f");
   BOOST_TEST(f.metadata.at("k\\") == "\x01v");
   for (const auto& [name, m] : some) {
     BOOST_TEST(shape(stored_matrix(f, name)) == shape(m));
     verify(distance(stored_matrix(f, name), m), 0);
   }
+  for (const auto* name : {"n", "nn", "nnn"})  // data begin at eights
+    BOOST_TEST(tensor_bytes({{name, Matrix<double>(1, 1)}}).size() % 8 == 0u);
   std::string big = tensor_bytes({{"n", Matrix<double>{{1.0}}}});
   big.replace(big.find("F64"), 3, "I64");
   BOOST_CHECK_EXCEPTION(stored_matrix(tensors_from(big, "f"), "n"),

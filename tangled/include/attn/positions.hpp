@@ -2,6 +2,7 @@
 #pragma once
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -64,15 +65,15 @@ struct Rotary {
 /// column for each plane.
 template <class S>
 struct Rotations {
-  Matrix<S> cos, sin;
   Pairs pairs = Pairs::neighbours;
   Index fixed = 0;
+  Matrix<S> cos, sin;
 };
 /// The rotations of R at the places p.
 template <class S>
 Rotations<S> rotations(const Rotary<S>& R, const Places& at) {
   using std::cos, std::sin;
-  Rotations<S> t{Matrix<S>(at.size(), R.theta.size()), {}, R.pairs, R.fixed};
+  Rotations<S> t{R.pairs, R.fixed, Matrix<S>(at.size(), R.theta.size()), {}};
   t.sin = t.cos;
 
   // fill the tables of cosines and sines
@@ -87,9 +88,9 @@ Rotations<S> rotations(const Rotary<S>& R, const Places& at) {
 /// Rows x_i -> R_p x_i, or R_p^T x_i if back; each is the vjp of the
 /// other.  X is any expression, places x (2 planes + fixed).
 /// Throws std::invalid_argument.
-template <class S>
+template <class S, std::same_as<bool> Back = bool>
 Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotations<S>& t,
-                 bool back = false) {
+                 Back back = false) {
   const Index planes = t.cos.cols();
 
   // demand features and places that fit

@@ -1,0 +1,36 @@
+(* proofs/rest.v: tangled from chapters/04-backward-checks.nw; edit that file, not this one. *)
+From mathcomp Require Import all_ssreflect all_algebra ring.
+From attn Require Import backward.
+Import GRing.Theory.
+Local Open Scope ring_scope.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+(* the cotangents of a score and of the temperature, in Coq *)
+Section Rest.
+Variables (F : fieldType) (nq nk : nat) (T : F).
+Variables (A S A_bar : 'M[F]_(nq, nk)) (l_bar : 'I_nq -> F).
+Hypothesis rows : forall i, \sum_j A i j = 1.
+
+Definition S_bar i j :=
+  T^-1 * (lower (A i) (A_bar i) j + A i j * l_bar i).
+Definition T_bar := - T^-1 * \sum_i \sum_j S_bar i j * S i j.
+
+(* state the cotangent of the temperature by differences *)
+(* proves prop:rest, except that these are the cotangents (which is
+  the adjoint identity) *)
+Theorem T_bar_by_differences (m : 'I_nq -> F) : T_bar =
+  - T^-1 * \sum_i
+    (\sum_j S_bar i j * (S i j - m i) + m i * l_bar i / T).
+
+(* prove the cotangent of the temperature by differences *)
+Proof.
+have row_sum i : \sum_j S_bar i j = l_bar i / T.
+  by rewrite -mulr_sumr big_split /= lower_sum0// add0r -mulr_suml rows mul1r
+    mulrC.
+congr (_ * _); apply: eq_bigr => i _; under [X in _ = X + _]eq_bigr do
+  rewrite mulrBr.
+by rewrite sumrB -mulr_suml row_sum [l_bar i / T * m i]mulrC mulrA subrK.
+Qed.
+End Rest.
