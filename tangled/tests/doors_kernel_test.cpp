@@ -651,36 +651,6 @@ BOOST_AUTO_TEST_CASE(python) {
   BOOST_TEST(said.find("numpy") != std::string::npos, said);
 }
 
-// check many threads
-template <class T>
-Matrix<T> answer(const InC<T>& x) {
-  Matrix<T> O(x.c.Q.rows(), x.c.V.cols());
-  const auto q = seen(x.c.Q), k = seen(x.c.K), v = seen(x.c.V);
-  const auto o = seen(O);
-  if (attn_flash(&q, &k, &v, &x.rule, &o, nullptr) != ATTN_OK)
-    O.setConstant(T(NaN));
-  return O;
-}
-BOOST_AUTO_TEST_CASE(many_threads) {
-  std::vector<std::thread> threads;
-  std::atomic<long> wrong = 0;
-  for (std::uint64_t t = 0; t < 8; ++t)
-    threads.emplace_back([t, &wrong] {
-      const InC<float> x(random_case<float>(t + 3));
-      const auto alone = answer(x);
-      for (int k = 0; k < 200; ++k) {
-        // call and fail in one of many threads
-        if (answer(x) != alone) ++wrong;
-        attn_view bad{nullptr, ATTN_F32, 10 + int(t), {}, {}};
-        if (attn_scores(&bad, &bad, nullptr, &bad) != ATTN_ARGUMENT) ++wrong;
-        const std::string rank = "rank " + std::to_string(10 + t) + ",";
-        if (std::string(attn_message()).find(rank) == std::string::npos) ++wrong;
-      }
-    });
-  for (auto& t : threads) t.join();
-  verify(double(wrong), 0);
-}
-
 // measure the price of a call
 BOOST_AUTO_TEST_CASE(overhead) {
   const auto Q = gaussian<float>(16, 64, 1, "Q");
