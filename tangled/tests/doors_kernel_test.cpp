@@ -19,11 +19,6 @@ static const char* const oldest = "generic";
 #include "flash_case.hpp"
 
 // include what the system offers
-#ifdef __SANITIZE_ADDRESS__
-static constexpr bool instrumented = true;
-#else
-static constexpr bool instrumented = false;
-#endif
 #include <atomic>
 #include <bit>
 #include <cctype>
@@ -39,6 +34,13 @@ static constexpr bool instrumented = false;
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+// know whether there are sanitizers
+#ifdef __SANITIZE_ADDRESS__
+static constexpr bool instrumented = true;
+#else
+static constexpr bool instrumented = false;
+#endif
 
 namespace attn {
 // show a matrix to C
