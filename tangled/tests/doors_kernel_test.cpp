@@ -291,6 +291,43 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
       }
   }
 }
+BOOST_AUTO_TEST_CASE(shared_biases_add_up) {
+  const Index n = 5, m = 7, d = 4;
+  const auto boxed = [](const Matrix<double>& x, Index B, Index H) {
+    const Index rows = x.rows() / (B * H), all = x.size() / B;
+    return attn_view{const_cast<double*>(x.data()), ATTN_F64, 4,
+                     {B, H, rows, x.cols()},
+                     {all, all / H, x.cols(), 1}};
+  };
+  const auto Q = gaussian<double>(4 * n, d, 1, "Q");
+  const auto K = gaussian<double>(4 * m, d, 1, "K");
+  const auto dO = gaussian<double>(4 * n, d, 1, "dO");
+  Matrix<double> O(4 * n, d), L(4 * n, 1), dQ = Q, dK = K, dV = K;
+  const auto q = boxed(Q, 2, 2), k = boxed(K, 2, 2), o = boxed(O, 2, 2);
+  const auto c = boxed(dO, 2, 2), x = boxed(dQ, 2, 2), y = boxed(dK, 2, 2);
+  const auto z = boxed(dV, 2, 2);
+  auto l = boxed(L, 2, 2);
+  l.rank = 3;
+  for (const Index B : {1, 2}) for (const Index H : {1, 2}) {
+    // share a bias among heads
+    const auto bias = gaussian<double>(B * H * n, m, 1, "bias");
+    Matrix<double> full(4 * n, m), own(B * H * n, m);
+    const auto b = boxed(bias, B, H), f = boxed(full, 2, 2);
+    const auto g = boxed(own, B, H);
+    attn_rule rule{};
+    rule.size = sizeof rule, rule.bias = &b;
+    succeeds(attn_flash(&q, &k, &k, &rule, &o, &l));
+    for (const attn_view* to : {&f, &g})
+      succeeds(attn_flash_vjp(&q, &k, &k, &rule, &o, &l, &c, nullptr, &x, &y,
+                              &z, to, nullptr));
+    Matrix<double> sum = Matrix<double>::Zero(B * H * n, m);
+    for (Index i = 0; i < 2; ++i)
+      for (Index j = 0; j < 2; ++j)
+        sum.middleRows((i % B * H + j % H) * n, n) +=
+            full.middleRows((i * 2 + j) * n, n);
+    same_bits(own, sum);
+  }
+}
 BOOST_AUTO_TEST_CASE(short_types_are_rounded_once) {
   const Index n = 9, m = 14, d = 5;
   for (const int type : {ATTN_BF16, ATTN_F16}) {
@@ -547,8 +584,9 @@ BOOST_AUTO_TEST_CASE(symbols) {
   ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
                         const attn_rule *rule, attn_out O, attn_out logZ),
                 (Q, K, V, rule, O, logZ))
-  /** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m),
-      and sinks, dsinks (H), given O and logZ of flash, dO and dlogZ. */
+  /** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+      or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+      and dlogZ. */
   ATTN_FUNCTION(flash_vjp,
                 (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
                  attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
