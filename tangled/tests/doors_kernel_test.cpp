@@ -19,7 +19,6 @@ static const char* const oldest = "generic";
 #include "flash_case.hpp"
 
 // include what the system offers
-#include <atomic>
 #include <bit>
 #include <cctype>
 #include <chrono>
@@ -30,7 +29,6 @@ static const char* const oldest = "generic";
 #include <map>
 #include <set>
 #include <sstream>
-#include <thread>
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
