@@ -3,7 +3,7 @@
 # ------------------------------------------------------------------ libattn --
 # The code for each kind of processor is linked alone, its groups dissolved and all its
 # names but one made local, so that no two have a name in common.  What is compiled once
-# keeps the names that it exports.
+# keeps the names that it exports; nobody waits for it, and -O1 compiles sooner.
 BINUTILS := $(if $(filter aarch64,$(KIND)),aarch64-linux-gnu-)
 finish   = $Q$(BINUTILS)ld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole); \
   $(BINUTILS)objcopy $1 $(@:.o=.whole) $@; rm $(@:.o=.whole)
@@ -27,7 +27,7 @@ $(WIDTHS:%=$O/c/%.o): $O/c/%.o: $(C_SRC)/c/width.cpp $O/flags-tests | $(addprefi
 $O/c/forms.o: $(C_SRC)/c/forms.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
 	$(call say,c++,c/forms.cpp)
 	@mkdir -p $(@D)
-	$Q$(CXX) $(C_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
+	$Q$(CXX) $(C_FLAGS) $(if $(KIND),,-O1) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
 	$(call finish,--wildcard --keep-global-symbol='attn_*')
 $O/c/attn.o: $(C_SRC)/c/attn.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
 	$(call say,c++,c/attn.cpp)
