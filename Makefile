@@ -27,14 +27,15 @@ endif
 ## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
 ## clean: remove build/ and the PDFs
 ## setup-prove: and what `make prove' needs, 400 MB more
-.PHONY: setup setup-prove clean
-setup setup-prove:
+## setup-web: and what `make web epub check-web' needs: a browser, node, three packages of npm
+.PHONY: setup setup-prove setup-web clean
+setup setup-prove setup-web:
 	@book/setup/$@
 clean:
 	rm -rf build book/{attention,companion}{,-draft}.pdf
 # These two come first, and alone: even reading the rest of this file takes noweb, and
 # what it reads of build/ is not there any more.
-FIRST := $(filter setup setup-prove clean,$(MAKECMDGOALS))
+FIRST := $(filter setup setup-prove setup-web clean,$(MAKECMDGOALS))
 ifneq ($(FIRST),)
 .NOTPARALLEL:
 .PHONY: $(MAKECMDGOALS)

@@ -19,8 +19,8 @@ Local Notation Y := (Y e z0 q k v s M Wo).
 Hypothesis causal : forall i j, M i j -> (j <= i)%N.
 
 (* state that the past decides *)
-(* proves prop:causal, except that attention no longer commutes with
-   permutations *)
+(* proves prop:causal, except that attention no
+   longer commutes with permutations *)
 Theorem past_decides X X' t n : (t <= n)%N ->
   (forall i, i < t -> X i = X' i)%N ->
   forall i, (i < t)%N -> Y X i 0 n = Y X' i 0 n.

@@ -77,8 +77,7 @@ by rewrite mul0r.
 Qed.
 
 (* state the theorem of Levi-Civita *)
-(* proves thm:geometry-levi-civita, except that the covariant
-  derivative of a tensor is a tensor *)
+(* proves thm:geometry-levi-civita *)
 Theorem levi_civita :
   [/\ forall c a b, christoffel c a b = christoffel c b a,
       forall c a b, nabla christoffel c a b = 0
@@ -124,8 +123,7 @@ Qed.
 End LeviCivita.
 
 (* state the information in two forms *)
-(* proves prop:geometry-two-forms, except the relative entropy of
-  neighbours *)
+(* proves prop:geometry-two-forms *)
 Theorem fisher_in_two_forms (K : finType) (p l : K -> R) a b :
   \sum_j p j = 1 -> (forall j c, d c (p j) = p j * d c (l j)) ->
   \sum_j p j * d a (l j) * d b (l j) = - \sum_j p j * d a (d b (l j)).
@@ -150,8 +148,7 @@ Lemma dg c a b : d c (g a b) = kappa a b c.
 Proof. by rewrite mxE /kappa [d b (d c _)]commute [RHS]commute. Qed.
 
 (* state that the connection is half a cumulant *)
-(* proves thm:geometry-cumulants, except that derivatives of log Z are
-  cumulants *)
+(* proves thm:geometry-cumulants *)
 Theorem connection_is_half_a_cumulant c a b :
   lowered g c a b = half * kappa a b c.
 
@@ -182,7 +179,8 @@ Lemma cubicT c : (cubic c)^T = cubic c.
 Proof. by apply/matrixP => i j; rewrite !mxE /kappa commute. Qed.
 
 (* state that the connections are dual *)
-(* proves thm:geometry-alpha *)
+(* proves thm:geometry-alpha, except what is said
+   of straight lines *)
 Theorem alpha_connections_are_dual c :
   D c g = g *m Gamma alpha c + (g *m Gamma (- alpha) c)^T.
 
@@ -214,7 +212,8 @@ by rewrite mulNmx addrC -!mulmxA.
 Qed.
 
 (* state the curvature of the connections *)
-(* proves thm:geometry-alpha, except what is said of straight lines *)
+(* proves thm:geometry-alpha, except what is said
+   of straight lines *)
 Theorem alpha_curvature c e : g *m Riemann c e =
   (half ^+ 2 * (1 - alpha ^+ 2)) *:
     (cubic e *m invmx g *m cubic c - cubic c *m invmx g *m cubic e).

@@ -41,8 +41,8 @@ Definition transpose a := Mask (fun i j => allows a j i)
   (fun x => covers a (Rectangle (j0 x) (j1 x) (i0 x) (i1 x))).
 
 (* state that covers compose *)
-(* proves prop:covers, except that the masks other than windows are
-   sound *)
+(* proves prop:covers, except that the masks other
+   than windows are sound *)
 Theorem covers_compose a b : sound a -> sound b ->
   [/\ sound (meet a b), sound (join a b), sound (complement a),
       forall i j, sound (cut i j a) & sound (transpose a)].
@@ -72,8 +72,8 @@ by case: (covers a _) => // hx i' j' ij; apply: hx; rewrite /inside /=;
 Qed.
 
 (* state what an intersection knows *)
-(* proves prop:covers, except that the masks other than windows are
-   sound *)
+(* proves prop:covers, except that the masks other
+   than windows are sound *)
 Theorem meet_knows a b x :
   (covers a x = none \/ covers b x = none -> covers (meet a b) x = none)
     /\
@@ -101,8 +101,8 @@ Definition window := Mask (fun i j => lo <= k j - q i <= hi)
               else some).
 
 (* state that windows are sound *)
-(* proves prop:covers, except that the masks other than windows are
-   sound *)
+(* proves prop:covers, except that the masks other
+   than windows are sound *)
 Theorem window_sound : sound window.
 
 (* prove that windows are sound *)

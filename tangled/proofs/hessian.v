@@ -46,8 +46,8 @@ Qed.
 End Scores.
 
 (* state that the metric of the queries is a Hessian *)
-(* proves thm:geometry-query, except the determinant, and that the
-  divergence is log Z but for linear terms *)
+(* proves thm:geometry-query, except that the divergence is log Z but
+  for linear terms *)
 Theorem hessian_in_the_query (R : realType) (K : finType) (k0 : K) d e
     (M : 'M[R]_(d, e)) (k : K -> 'cV[R]_e) (b : K -> R)
     (q u w : 'rV[R]_d) T : 0 < T ->

@@ -41,7 +41,8 @@ Variables (Q : 'M[F]_(nq, d)) (K : 'M[F]_(nk, d)).
 Variables (W : 'M[F]_(r, d)) (g_bar : 'M[F]_d).
 
 (* state the gradient of a form *)
-(* proves prop:learned-gradient *)
+(* proves prop:learned-gradient, except the differential
+   of L(Theta) *)
 Theorem gradient_of_form dg :
   dot S_bar (Q *m dg *m K^T) = dot (Q^T *m S_bar *m K) dg.
 
@@ -51,7 +52,8 @@ by rewrite /dot !trmx_mul trmxK !mulmxA mxtrace_mulC !mulmxA.
 Qed.
 
 (* state the differential of a pull-back *)
-(* proves prop:learned-gradient *)
+(* proves prop:learned-gradient, except the differential
+   of L(Theta) *)
 Theorem pullback_differential (dW : 'M[F]_(r, d)) (t : F) :
   (W + t *: dW)^T *m (W + t *: dW) =
   W^T *m W + t *: (dW^T *m W + W^T *m dW) + t ^+ 2 *: (dW^T *m dW).
@@ -66,7 +68,8 @@ Qed.
 (* state the gradient of a pull-back *)
 Definition W_bar := W *m (g_bar + g_bar^T).
 
-(* proves prop:learned-gradient *)
+(* proves prop:learned-gradient, except the differential
+   of L(Theta) *)
 Theorem gradient_of_pullback dW :
   dot g_bar (dW^T *m W + W^T *m dW) = dot W_bar dW.
 
@@ -81,8 +84,8 @@ Qed.
 Definition L_part (L X : 'M[F]_d) := \matrix_(a, b)
   (if (b < a)%N then X a b else if a == b then L a a * X a b else 0).
 
-(* proves prop:learned-gradient, except the differential of L(Theta):
-  that of a diagonal entry is taken as L dTheta *)
+(* proves prop:learned-gradient, except the differential
+   of L(Theta) *)
 Theorem gradient_of_parameters (L dTheta : 'M[F]_d) :
   let dL := L_part L dTheta in
   dot g_bar (dL *m L^T + L *m dL^T)

@@ -41,8 +41,7 @@ Qed.
 End Cotangents.
 
 (* state that the natural gradient is a vector *)
-(* proves thm:geometry-invariance, except the flow, and steps of
-  finite size *)
+(* proves thm:geometry-invariance, except the flow *)
 Theorem natural_gradient_is_a_vector (F : fieldType) d
     (G J : 'M[F]_d) (dL : 'cV[F]_d) :
   G \in unitmx -> J \in unitmx ->

@@ -18,8 +18,8 @@ Definition S_bar i j :=
 Definition T_bar := - T^-1 * \sum_i \sum_j S_bar i j * S i j.
 
 (* state the cotangent of the temperature by differences *)
-(* proves prop:rest, except that these are the cotangents (which is
-  the adjoint identity) *)
+(* proves prop:rest, except that these are the
+   cotangents (which is the adjoint identity) *)
 Theorem T_bar_by_differences (m : 'I_nq -> F) : T_bar =
   - T^-1 * \sum_i
     (\sum_j S_bar i j * (S i j - m i) + m i * l_bar i / T).

@@ -106,8 +106,8 @@ Proof. by rewrite /rho; under eq_bigr do rewrite weightE Zs;
   rewrite -mulr_suml. Qed.
 
 (* state that groups act alone *)
-(* proves prop:groups, except that the two updates are no farther apart
-   than patterns are *)
+(* proves prop:groups, except that the two updates are
+   no farther apart than patterns are *)
 Theorem groups :
   rho <= #|[pred j | ~~ G j]|%:R / #|G|%:R * expR (- (beta * D)) /\
   update k g beta x = (1 - rho) *: update_of G + rho *:
@@ -153,8 +153,7 @@ Qed.
 End Groups.
 
 (* state that the energy is bounded below *)
-(* proves thm:convergence, except that the sequence converges, to a
-   fixed point *)
+(* proves thm:convergence *)
 Theorem energy_below x rad (j0 : P) : (forall j, norm g (k j) <= rad) ->
   - (2%:R^-1 * rad ^+ 2) - beta^-1 * ln #|P|%:R <= energy k g beta x.
 
@@ -183,8 +182,7 @@ by rewrite sqrrB; field; rewrite gt_eqF.
 Qed.
 
 (* state that updates lie in the hull *)
-(* proves thm:convergence, except that the sequence converges, to a
-   fixed point *)
+(* proves thm:convergence *)
 Theorem in_the_hull x (j0 : P) : exists a : P -> R,
   [/\ forall j, 0 < a j, \sum_j a j = 1 & update k g beta x
     = \sum_j a j *: k j].
@@ -195,8 +193,7 @@ by exists (w x); split=> //; [exact: w_gt0 | exact: sum_w j0].
 Qed.
 
 (* state that all steps together are bounded *)
-(* proves thm:convergence, except that the sequence converges, to a
-   fixed point *)
+(* proves thm:convergence *)
 Theorem steps_bounded x0 (inf : R) (p0 : P) :
   (forall x, inf <= energy k g beta x) ->
   forall n, \sum_(t < n) norm g (iter t.+1 (update k g beta) x0

@@ -141,8 +141,8 @@ Qed.
 Variable A_bar : 'cV[F]_n.
 Definition S_bar := T *: (fisher *m A_bar).
 
-(* proves thm:geometry-natural, except that equal scores move no
-  weight *)
+(* proves thm:geometry-natural, except that equal scores
+   move no weight *)
 Theorem natural_is_centred :
   X *m S_bar = T *: (P *m A_bar) /\
   T *: (P *m A_bar) = T *: (A_bar - (\sum_j z j 0 * A_bar j 0) *: ones).

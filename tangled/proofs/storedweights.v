@@ -126,7 +126,7 @@ Proof. by rewrite /F eq_sym; case: eqP => [->//|_];
   rewrite !mul0r [A q * _]mulrC. Qed.
 
 (* state the bound of saturation *)
-(* proves prop:saturation, except the two limits of the temperature *)
+(* proves prop:saturation *)
 Theorem saturation :
   \sum_q (\sum_n F q n * x n) ^+ 2 <= c ^+ 2 * \sum_n x n ^+ 2.
 
@@ -174,7 +174,8 @@ Variables (R : fieldType) (nq nk c : nat) (A : 'M[R]_(nq, nk))
 Definition V_bar := A^T *m O_bar.
 
 (* state that values conserve the sum *)
-(* proves prop:mean-flow *)
+(* proves prop:mean-flow, except that queries and keys
+   have no gradient at beta = 0 *)
 Theorem values_conserve_the_sum : (forall i, \sum_j A i j = 1) ->
   forall a, \sum_j V_bar j a = \sum_i O_bar i a.
 
@@ -186,8 +187,8 @@ by under eq_bigr do rewrite mxE; rewrite -mulr_suml A1 mul1r.
 Qed.
 
 (* state that uniform weights average *)
-(* proves prop:mean-flow, except that queries and keys have no
-  gradient at beta = 0 *)
+(* proves prop:mean-flow, except that queries and keys
+   have no gradient at beta = 0 *)
 Theorem uniform_layer_averages : (forall i j, A i j = nk%:R^-1) ->
   forall j a, V_bar j a = nk%:R^-1 * \sum_i O_bar i a.
 

@@ -17,8 +17,8 @@ Definition ring_backward := \sum_(t < p.-1) block + \sum_(t < p) block.
 Definition second_lap := \sum_(t < p) block.
 
 (* state the volume of a ring *)
-(* proves prop:volume, except the grid's exchange of keys and its rings
-   *)
+(* proves prop:volume, except the grid's exchange of keys
+   and its rings *)
 Theorem ring_volume : 0 < p ->
   [/\ ring_forward = (p - 1) * (m * Hk * d), ring_backward
     = (2 * p - 1) * (m * Hk * d)
@@ -74,8 +74,8 @@ by apply: eq_card => y; rewrite !inE -(inj_eq val_inj).
 Qed.
 
 (* state the volume of an exchange *)
-(* proves prop:volume, except the grid's exchange of keys and its rings
-   *)
+(* proves prop:volume, except the grid's exchange of keys
+   and its rings *)
 Theorem exchange_volume x : 0 < c -> x < a ->
   a * queries_forward x = (a - 1) * (m * H * (dk + dv + 1)) /\
   a * queries_backward x = (a - 1) * (m * H * (2 * (dk + dv) + 2)).
