@@ -8,7 +8,7 @@ BINUTILS := $(if $(filter aarch64,$(KIND)),aarch64-linux-gnu-)
 finish   = $Q$(BINUTILS)ld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole); \
   $(BINUTILS)objcopy $1 $(@:.o=.whole) $@; rm $(@:.o=.whole)
 DOORS   := $(filter c/%,$(ROOTS))
-WIDTHS  := $(if $(filter x86_64,$(if $(BINUTILS),,$(shell uname -m))),sse2 avx2 avx512,generic)
+WIDTHS  := $(if $(filter x86_64,$(if $(filter aarch64 thread,$(KIND)),,$(shell uname -m))),sse2 avx2 avx512,generic)
 for_sse2   := -msse2
 for_avx2   := -mavx2 -mfma
 for_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
@@ -55,7 +55,7 @@ libattn: $(LIBATTN)
 # program of hostile calls, which then needs no framework.  (The sanitizer does not know
 # OpenMP's own ways to wait: each thread that calls works alone.)
 FLAGS_aarch64 = -O2 -DNDEBUG
-FLAGS_thread  = -O1 -g1 -w $(LINK_thread)
+FLAGS_thread  = -O1 -g1 -w -DATTN_GENERIC $(LINK_thread)
 LINK_thread   = -fsanitize=thread
 $O/alone: build/src/tests/doors_hostile_test.cpp build/src/c/alone.hpp $(LIBATTN)
 	$(call say,c++,tests/doors_hostile_test.cpp ($(KIND)))
@@ -68,6 +68,9 @@ threads: $(TANGLED)
 	$Q$(MAKE) --no-print-directory KIND=thread build/thread/alone
 	OMP_NUM_THREADS=1 build/thread/alone
 aarch64: $(TANGLED)
+	$Qfor p in aarch64-linux-gnu-g++ qemu-aarch64; do command -v $$p > /dev/null || \
+	  { echo "aarch64: there is no $$p here; Debian has it: apt-get install" \
+	    g++-aarch64-linux-gnu qemu-user >&2; exit 1; }; done
 	$Q$(MAKE) --no-print-directory KIND=aarch64 CXX=aarch64-linux-gnu-g++ build/aarch64/alone
 	qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/alone
 
