@@ -13,7 +13,9 @@ for_sse2   := -msse2
 for_avx2   := -mavx2 -mfma
 for_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
 C_SRC    = build/src
-C_FLAGS  = $(STD) $(if $(KIND),$(FLAGS_$(KIND)),-O3 -DNDEBUG $(WARN) -Wno-uninitialized) \
+# (g++ takes half as long again for -O3, of which only the vectors of loops are worth it.)
+C_OPT    = $(if $(gcc),-O2 -fvect-cost-model=dynamic,-O3)
+C_FLAGS  = $(STD) $(if $(KIND),$(FLAGS_$(KIND)),$(C_OPT) -DNDEBUG $(WARN) -Wno-uninitialized) \
   -fPIC -fopenmp -fvisibility=hidden -fno-gnu-unique $(HEAP) -I$(C_SRC)/c -I$(C_SRC)/include $(EIGEN)
 LIBATTN := $O/c/libattn.so
 ATTN_VERSION = $(shell sed -n 's/.* version = "\(.*\)";/\1/p' tangled/include/attn/version.hpp)
