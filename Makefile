@@ -109,6 +109,8 @@ tangle:
 # ----------------------------------------------------------------- compile --
 # Which programs there are, by what compiler and with what flags
 include book/compile/programs.mk
+# The library for C, and its users
+include book/doors/doors.mk
 
 # --------------------------------------------------------- verify, measure --
 LEDGERS := $(TESTS:%=$O/results/tests/%.txt) $(EXTRA:%=$O/results/extra/%.txt)

@@ -1,0 +1,235 @@
+// c/forms.cpp: tangled from chapters/10a-doors.nw; edit that file, not this one.
+#define EIGEN_DONT_PARALLELIZE
+#include "views.hpp"
+#include "attn/fisher.hpp"
+#include "attn/hopfield.hpp"
+#include "attn/linear.hpp"
+#include "attn/thermodynamics.hpp"
+
+namespace attn::door {
+// do the same for each leading index
+/// Examines the arrays of a call, runs f(room, b, h) for all leading
+/// indices in double precision, and delivers.
+/// Throws std::invalid_argument.
+template <class F>
+void for_each_matrix(const Call& call, F f) {
+  Index B = -1, H = -1;
+
+  // compare the leading extents
+  for (const Array& a : call.out)
+    if (a.given() && B < 0) B = a.n[0], H = a.n[1];
+  require(B >= 0, call.who, ": all outputs are null");
+  for (const auto* list : {&call.in, &call.out})
+    for (const Array& a : *list) {
+      if (!a.given()) continue;
+      const bool one = list == &call.in;
+      require((a.n[0] == B || (one && a.n[0] == 1)) &&
+                  (a.n[1] == H || (one && a.n[1] == 1)), call.who, ": ",
+              a.name, " has leading extents ", a.n[0], "x", a.n[1],
+              ", expected ", B, "x", H);
+    }
+  call.keeps_apart();
+  call.in_double();
+  Room<double> room;
+  for (Index b = 0; b < B; ++b)
+    for (Index h = 0; h < H; ++h) f(room, b, h);
+  room.deliver();
+}
+
+// read a metric
+using Reals = In<double>;
+using Inner = Metric<double>;
+Inner metric_from(Room<double>& room, const Array& g,
+                  const Inner& otherwise) {
+  if (!g.given()) return otherwise;
+  const Reals m = room.in(g, 0, 0);
+  return g.rank == 2 ? Inner::full(m) : Inner::diagonal(m.transpose());
+}
+Inner standard(const Reals& q) {
+  return Inner::scaled(std::max<Index>(q.cols(), 1));
+}
+
+// connect the scores
+void scores(attn_in Q_, attn_in K_, attn_in g_, attn_out S_) {
+  Call call{"scores"};
+  const Array Q = call.reads("Q", Q_), K = call.reads("K", K_);
+  const Array g = call.reads("g", g_, 1, 2), S = call.writes("S", S_);
+  call.needs({&Q, &K, &S});
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const auto q = room.in(Q, b, h), k = room.in(K, b, h);
+    room.fill("scores", S, b, h,
+              g.given() || q.cols() > 0
+                  ? attn::scores(q, k, metric_from(room, g, standard(q)))
+                  : attn::scores(q, k));
+  });
+}
+
+// connect Gibbs quantities
+void gibbs(attn_in S_, double T_, attn_out A_, attn_out logZ_,
+           attn_out H_, attn_out F_, attn_out M_) {
+  Call call{"gibbs"};
+  const Array S = call.reads("S", S_), A = call.writes("A", A_);
+  const Array Z = call.writes("logZ", logZ_, true);
+  const Array H = call.writes("H", H_, true);
+  const Array F = call.writes("F", F_, true);
+  const Array M = call.writes("M", M_, true);
+  call.needs({&S});
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const auto s = room.in(S, b, h);
+    const double t = T_;
+    const auto put = [&](const Array& a, const auto& f) {
+      if (a.given()) room.fill("gibbs", a, b, h, f());
+    };
+
+    // compute the Gibbs quantities that are wanted
+    put(A, [&] { return attn::gibbs(s, t); });
+    put(Z, [&] { return log_partition(s, t); });
+    put(H, [&] { return gibbs_entropy(s, t); });
+    put(F, [&] { return free_energy(s, t); });
+    put(M, [&] { return effective_states(attn::gibbs(s, t)); });
+  });
+}
+
+// connect the Fisher metric
+void fisher_times(attn_in A_, attn_in v_, double T_, attn_out w_) {
+  Call call{"fisher_times"};
+  const Array A = call.reads("A", A_), v = call.reads("v", v_);
+  const Array w = call.writes("w", w_);
+  call.needs({&A, &v, &w});
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const auto p = room.in(A, b, h), x = room.in(v, b, h);
+    require(p.rows() == x.rows(), "fisher_times: A is ", shape(p),
+            " but v is ", shape(x));
+    Matrix<double> y(p.rows(), p.cols());
+    for (Index i = 0; i < y.rows(); ++i)
+      y.row(i) = attn::fisher_times<double>(p.row(i), x.row(i), T_);
+    require_temperature("fisher_times", T_);
+    room.fill("fisher_times", w, b, h, y);
+  });
+}
+void natural_gradient(attn_in A_, attn_in dA_, double T_, attn_out U_) {
+  Call call{"natural_gradient"};
+  const Array A = call.reads("A", A_), dA = call.reads("dA", dA_);
+  const Array U = call.writes("U", U_);
+  call.needs({&A, &dA, &U});
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const Matrix<double> p = room.in(A, b, h), c = room.in(dA, b, h);
+    room.fill("natural_gradient", U, b, h,
+              attn::natural_gradient(p, c, T_));
+  });
+}
+
+// connect memories
+template <class F>
+void memory(Call call, attn_in X_, attn_in K_, attn_in g_, attn_out Y_,
+            bool vector, F f) {
+  const Array X = call.reads("X", X_), K = call.reads("K", K_);
+  const Array g = call.reads("g", g_, 1, 2);
+  const Array Y = call.writes(vector ? "E" : "Y", Y_, vector);
+  call.needs({&X, &K, &Y});
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const auto x = room.in(X, b, h), k = room.in(K, b, h);
+    room.fill(call.who, Y, b, h,
+              f(x, k, metric_from(room, g, Inner::identity(x.cols()))));
+  });
+}
+void hopfield_update(attn_in X, attn_in K, double beta, attn_in g,
+                     attn_out Y) {
+  memory({"hopfield_update"}, X, K, g, Y, false,
+         [&](const Reals& x, const Reals& k, const Inner& m) {
+           return attn::hopfield_update(x, k, beta, m);
+         });
+}
+void hopfield_energy(attn_in X, attn_in K, double beta, attn_in g,
+                     attn_out E) {
+  memory({"hopfield_energy"}, X, K, g, E, true,
+         [&](const Reals& x, const Reals& k, const Inner& m) {
+           return attn::hopfield_energy(x, k, beta, m);
+         });
+}
+
+// connect linear attention
+void linear_attention(attn_in Phi_, attn_in Psi_, attn_in V_,
+                      std::int32_t causal, attn_out O_) {
+  Call call{"linear_attention"};
+  const Array Phi = call.reads("Phi", Phi_), Psi = call.reads("Psi", Psi_);
+  const Array V = call.reads("V", V_), O = call.writes("O", O_);
+  call.needs({&Phi, &Psi, &V, &O});
+  require(causal == 0 || causal == 1, call.who, ": causal is ", causal);
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const auto f = room.in(Phi, b, h), k = room.in(Psi, b, h);
+    const auto v = room.in(V, b, h);
+    room.fill(call.who, O, b, h,
+              causal ? attn::causal_linear_attention(f, k, v)
+                     : attn::linear_attention(f, k, v));
+  });
+}
+void linear_attention_vjp(attn_in Phi_, attn_in Psi_, attn_in V_,
+                          std::int32_t causal, attn_in dO_,
+                          attn_out dPhi_, attn_out dPsi_, attn_out dV_) {
+  Call call{"linear_attention_vjp"};
+  const Array Phi = call.reads("Phi", Phi_), Psi = call.reads("Psi", Psi_);
+  const Array V = call.reads("V", V_), dO = call.reads("dO", dO_);
+  const Array dPhi = call.writes("dPhi", dPhi_);
+  const Array dPsi = call.writes("dPsi", dPsi_);
+  const Array dV = call.writes("dV", dV_);
+  call.needs({&Phi, &Psi, &V, &dO, &dPhi, &dPsi, &dV});
+  require(causal == 0 || causal == 1, call.who, ": causal is ", causal);
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const auto f = room.in(Phi, b, h), k = room.in(Psi, b, h);
+    const auto v = room.in(V, b, h), y = room.in(dO, b, h);
+    const auto d = causal ? attn::causal_linear_attention_vjp(f, k, v, y)
+                          : attn::linear_attention_vjp(f, k, v, y);
+    room.fill(call.who, dPhi, b, h, d.Phi);
+    room.fill(call.who, dPsi, b, h, d.Psi);
+    room.fill(call.who, dV, b, h, d.V);
+  });
+}
+}  // namespace attn::door
+extern "C" {
+// export what is compiled once
+#define ATTN_FUNCTION(name, parameters, arguments)                \
+  int attn_##name parameters {                                    \
+    using namespace attn;                                         \
+    return door::guarded([&] { door::name arguments; });          \
+  }
+
+// list the functions compiled once
+/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
+    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
+ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
+              (Q, K, g, S))
+/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
+    and, each (B,H,n), log Z, entropy H, free energy F and effective
+    number M of keys; each of the five may be null. */
+ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
+                      attn_out H, attn_out F, attn_out M),
+              (S, T, A, logZ, H, F, M))
+/** w = F(A) v for each row of weights A; all (B,H,n,m). */
+ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
+              (A, v, T, w))
+/** Natural gradient U of the scores from the cotangent dA of their
+    weights A; all (B,H,n,m). */
+ATTN_FUNCTION(natural_gradient,
+              (attn_in A, attn_in dA, double T, attn_out U),
+              (A, dA, T, U))
+/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
+    the metric g as for scores; null is the identity. */
+ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out Y),
+              (X, K, beta, g, Y))
+/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
+ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out E),
+              (X, K, beta, g, E))
+/** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
+    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
+ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
+                                 int32_t causal, attn_out O),
+              (Phi, Psi, V, causal, O))
+/** Cotangents of linear_attention's arguments, given that of O. */
+ATTN_FUNCTION(linear_attention_vjp,
+              (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
+               attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
+              (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+}

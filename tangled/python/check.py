@@ -1,0 +1,89 @@
+# python/check.py: tangled from chapters/10a-doors-checks.nw; edit that file, not this one.
+import array
+import math
+import os
+import sys
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import attn
+
+def matrix(n, d, f, type="d"):
+    x = array.array(type, (f(k) for k in range(n * d)))
+    return memoryview(x).cast("B").cast(type, (n, d)) if n * d else None
+
+def softmax_rows(Q, K, V):
+    n, d = Q.shape
+    for i in range(n):
+        s = [sum(Q[i, a] * K[j, a] for a in range(d)) / math.sqrt(d)
+             for j in range(K.shape[0])]
+        w = [math.exp(x - max(s)) for x in s]
+        yield [sum(w[j] * V[j, c] for j in range(len(w))) / sum(w)
+               for c in range(V.shape[1])]
+def near(a, b):
+    assert abs(a - b) <= 1e-12, (a, b)
+
+Q, K = matrix(3, 4, math.sin), matrix(5, 4, math.cos)
+V, O = matrix(5, 2, math.tan), matrix(3, 2, lambda k: 0.0)
+attn.flash(Q, K, V, None, O, None)
+for i, row in enumerate(softmax_rows(Q, K, V)):
+    for c, x in enumerate(row):
+        near(O[i, c], x)
+causal = matrix(3, 2, lambda k: 0.0)
+attn.flash(Q, K, V, {"right": 0, "offset": 0}, causal, None)
+near(causal[0, 0], V[0, 0])
+attn.flash(Q, K[::-1], V[::-1], None, causal, None)
+for i in range(3):
+    near(causal[i, 1], O[i, 1])
+def refuses(words, f, *args):
+    try:
+        f(*args)
+    except ValueError as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError("not refused: " + words)
+
+refuses("flash: Q is 3x4 but K is 5x2", attn.flash, Q, V, V, None, O, None)
+refuses("overlaps", attn.flash, Q, K, V, None, Q, None)
+refuses("no field", attn.flash, Q, K, V, {"left_": 1}, O, None)
+refuses("format", attn.flash, Q, K, V, None,
+        memoryview(array.array("i", [0])), None)
+refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
+A = matrix(3, 4, lambda k: 0.0)
+refuses("positive", attn.gibbs, Q, 0.0, A, None, None, None, None)
+assert "kernel" not in attn.flash.__doc__
+assert attn.flash.__doc__.startswith("Attention O (B,H,n,e)")
+assert list(attn.flash.__signature__.parameters) == [
+    "Q", "K", "V", "rule", "O", "logZ"]
+assert len(list(attn.entries())) == attn.TABLE.count("/**")
+cache = attn.Cache(2, 1, 4, 2)
+cube = lambda x: x.cast("B").cast("d", (1, *x.shape))
+cache.append(cube(K), cube(V))
+assert len(cache) == 5
+out = matrix(3, 2, lambda k: 0.0)
+cache.decode(cube(Q), None, cube(out))
+for i in range(3):
+    near(out[i, 0], O[i, 0])
+del cache
+try:
+    import numpy
+except ImportError:
+    print("without numpy")
+else:
+    q = numpy.sin(numpy.arange(12.0)).reshape(4, 3).T
+    o = numpy.zeros((3, 2))
+    attn.flash(q, K, V, None, o, None)
+    o16, q16 = o.astype("e"), q.astype("e")
+    k16, v16 = numpy.asarray(K).astype("e"), numpy.asarray(V).astype("e")
+    attn.flash(q16, k16, v16, None, o16, None)
+    assert abs(o16 - o).max() < 0.02
+    print("with numpy", numpy.__version__)
+outputs = [matrix(3, 2, lambda k: 0.0) for _ in range(8)]
+threads = [threading.Thread(
+    target=lambda o: [attn.flash(Q, K, V, None, o, None)
+                      for _ in range(50)], args=(o,)) for o in outputs]
+for t in threads:
+    t.start()
+for t in threads:
+    t.join()
+assert all(o == O for o in outputs)

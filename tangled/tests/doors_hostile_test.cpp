@@ -1,0 +1,606 @@
+// tests/doors_hostile_test.cpp: tangled from chapters/10a-doors-checks.nw; edit that file, not this one.
+// flags: -Ibuild/src/c -pthread -ldl -Wl,-rpath,$ORIGIN/../../c
+
+// include little
+#ifdef ATTN_ALONE
+#include "alone.hpp"
+#else
+#include "prelude.hpp"
+#include "verify.hpp"
+#endif
+#include "attn.h"
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+// let memory be refused
+#include <dlfcn.h>
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+namespace attn {
+// throw dice of known numbers
+struct Dice {
+  std::uint64_t k;
+  Index operator()(Index n) {
+    k = k * 6364136223846793005u + 1442695040888963407u;
+    return Index((k >> 33) % std::uint64_t(n));
+  }
+};
+
+// know which shape would fit
+/// Letters of the extents that fit an argument of that name.
+static std::string shape_of(const std::string& name) {
+  static const std::map<std::string, std::string> known{
+      {"Q", "BHnd"},    {"K", "BGmd"},     {"V", "BGme"},
+      {"O", "BHne"},    {"dO", "BHne"},    {"logZ", "BHn"},
+      {"dlogZ", "BHn"}, {"dQ", "BHnd"},    {"dK", "BGmd"},
+      {"dV", "BGme"},   {"dbias", "BHnm"}, {"dsinks", "H"},
+      {"S", "BHnm"},    {"A", "BHnm"},     {"dA", "BHnm"},
+      {"U", "BHnm"},    {"v", "BHnm"},     {"w", "BHnm"},
+      {"H", "BHn"},     {"F", "BHn"},      {"M", "BHn"},
+      {"E", "BHn"},     {"X", "BHnd"},     {"Y", "BHnd"},
+      {"Phi", "BHnd"},  {"Psi", "BGmd"},   {"dPhi", "BHnd"},
+      {"dPsi", "BGmd"}, {"bias", "BHnm"},  {"keep", "BHnm"},
+      {"slopes", "H"},  {"sinks", "H"}};
+  const auto at = known.find(name);
+  return at == known.end() ? "dd" : at->second;
+}
+
+// make the arguments of one call
+struct Fuzz {
+  Dice roll;
+  std::vector<double> arena = std::vector<double>(slots * slot);
+  std::vector<double> before;
+  std::map<char, Index> extents{};
+  std::map<int, std::vector<double>> images{};
+  int type = ATTN_F64, fault = -1, faulty = -1, made = 0;
+  bool fatal = false;
+  std::deque<attn_view> views{};
+  std::deque<std::pair<std::string, attn_view>> outputs{};
+  std::deque<attn_rule> rules{};
+  std::vector<std::string> names{};
+  std::size_t next = 0;
+  attn_cache* cache = nullptr;
+  attn_cache* born = nullptr;
+  std::int64_t rows[2]{};
+
+  // begin and end a fuzz
+  explicit Fuzz(std::uint64_t seed) : roll{seed} {
+    attn_cache_new(ATTN_F32, 2, 3, 2, &cache);
+  }
+  Fuzz(const Fuzz&) = delete;
+  ~Fuzz() { attn_cache_free(cache); }
+
+  // begin a call of the fuzz
+  static constexpr std::size_t slots = 20, slot = 2048;
+  void begin(const std::string& parameters) {
+    for (const char c : {'n', 'm', 'd', 'e'}) extents[c] = roll(5);
+    if (roll(3)) extents['d'] = 1 + roll(3);
+    extents['B'] = 1 + roll(2), extents['H'] = 1 + roll(4);
+    extents['G'] = roll(3) ? extents['H'] : 1;
+    if (roll(20) == 0) extents['G'] = 1 + roll(3);
+    type = roll(2) ? ATTN_F64 : ATTN_F32;
+    fault = roll(2) ? -1 : int(roll(12)), faulty = int(roll(5));
+    made = 0, fatal = false, next = 0, born = nullptr;
+    views.clear(), outputs.clear(), rules.clear(), names.clear();
+    std::istringstream words(parameters);
+    for (std::string w; std::getline(words, w, ',');) {
+      w.erase(std::remove(w.begin(), w.end(), ')'), w.end());
+      const auto at = w.find_last_of(" *");
+      names.push_back((w.find("attn_out") != w.npos ? ">" : "") +
+                      w.substr(at + 1));
+    }
+  }
+  static Index volume(const attn_view& v) {
+    Index n = 1;
+    for (int k = 0; k < std::clamp(v.rank, 0, 4); ++k)
+      n *= std::clamp<Index>(v.extent[k], 0, 100);
+    return n;
+  }
+  static bool same_kind(const attn_view& a, const attn_view& b) {
+    return a.type == b.type;
+  }
+
+  // make an array of the fuzz
+  attn_in array(const std::string& name, bool out) {
+    const bool rare = name == "dbias" || name == "dsinks";
+    if (roll(rare ? 2 : 40) == 0) return nullptr;
+    const std::string letters = shape_of(name);
+    attn_view v{nullptr, type, 0, {}, {}};
+    if (name == "keep") v.type = ATTN_B8;
+    else if (type == ATTN_F32 && roll(3) == 0)
+      v.type = roll(2) ? ATTN_BF16 : ATTN_F16;
+    const bool skip = letters[0] == 'B' && extents['B'] == 1 && roll(3);
+    for (const char c : letters.substr(skip))
+      v.extent[v.rank++] = extents[c] + (roll(200) == 0);
+    if (name == "g" && roll(2)) v.rank = 1;
+
+    // give an array strides
+    Index step = 1;
+    const bool swapped = roll(3) == 0;
+    const Index wide = roll(8);
+    for (int k = 0; k < v.rank; ++k) {
+      const int at = swapped ? k : v.rank - 1 - k;
+      if (k == wide) step *= 2;
+      v.stride[at] = roll(4) == 0 ? -step : step;
+      step *= std::max<Index>(1, v.extent[at]);
+      if (!out && roll(12) == 0) v.stride[at] = 0;
+    }
+    v.data = arena.data() + slot * std::size_t(made) + slot / 2;
+
+    // give an array numbers
+    std::vector<double>& image = images[v.type];
+    if (image.empty()) image = numbers_of(v.type);
+    std::copy_n(image.begin() + roll(slot), slot,
+                arena.begin() + std::ptrdiff_t(slot) * made);
+    if (made++ == faulty) plant(v, out);
+    if (out) outputs.emplace_back(name, v);
+    return &views.emplace_back(v);
+  }
+  std::vector<double> numbers_of(int of) {
+    std::vector<double> list(2 * slot);
+    const std::size_t bytes = of == ATTN_F64 ? 8 : of == ATTN_F32 ? 4 : 2;
+    auto* raw = reinterpret_cast<char*>(list.data());
+    for (std::size_t k = 0; k < 8 * list.size(); k += bytes) {
+      const Index r = roll(1 << 20);
+      double x = double(r % 2001) / 1000 - 1;
+      if (r % 1009 == 0) x = r % 2 ? HUGE_VAL : r % 3 ? -HUGE_VAL : NAN;
+      const auto f = float(x);
+      std::uint32_t b;
+      std::memcpy(&b, &f, 4);
+      b = of == ATTN_B8 ? std::uint32_t(r % 2) : b >> 16;
+      std::memcpy(raw + k, bytes == 8   ? static_cast<const void*>(&x)
+                           : bytes == 4 ? static_cast<const void*>(&f)
+                                        : &b, bytes);
+    }
+    return list;
+  }
+
+  // plant a fault in an array
+  void plant(attn_view& v, bool out) {
+    constexpr std::int64_t huge = std::int64_t(1) << 62;
+    const int k = int(roll(std::max(1, v.rank)));
+    const bool was = fatal;
+    fatal = true;
+    switch (fault) {
+      case 0: v.rank = roll(2) ? 0 : 5; break;
+      case 1: v.type = roll(2) ? 0 : 9; break;
+      case 2: v.extent[k] = -1 - roll(3); break;
+      case 3: v.extent[k] = huge; break;
+      case 4: v.extent[k] = std::max<Index>(2, v.extent[k]);
+              v.stride[k] = roll(2) ? huge : -huge; break;
+      case 5: v.rank = -7; break;
+      case 6: v.data = static_cast<char*>(v.data) + 1;
+              fatal = v.type != ATTN_B8; break;
+
+      // plant faults that depend on other arrays
+      case 7:
+        fatal = out && !views.empty() && same_kind(views.front(), v) &&
+                volume(views.front()) > 0 && volume(v) > 0;
+        if (fatal) v.data = views.front().data;
+        break;
+      case 8:
+        fatal = out && v.extent[k] > 1 && volume(v) > 0;
+        if (fatal) v.stride[k] = 0;
+        break;
+      case 9: v.data = volume(v) > 0 ? nullptr : v.data, fatal = !v.data; break;
+      case 10: v.extent[k] += 1, fatal = false; break;
+      default: fatal = was;
+    }
+  }
+
+  // make a rule of the fuzz
+  const attn_rule* rule() {
+    if (roll(4) == 0) return nullptr;
+    attn_rule& r = rules.emplace_back();
+    const bool whole = roll(8);
+    r.size = whole ? std::int64_t(sizeof r) : 16 + 8 * roll(7);
+    if (roll(2)) r.has = roll(512);
+    r.scale = 0.5, r.softcap = 1 + double(roll(3)), r.slope = 0.1;
+    r.sink = 0.25, r.offset = roll(9) - 4, r.left = roll(5);
+    r.right = roll(5), r.queries = roll(4), r.keys = roll(4);
+    if (whole && roll(4) == 0) r.bias = array("bias", false);
+    if (whole && roll(4) == 0) r.keep = array("keep", false);
+    if (whole && roll(4) == 0) r.slopes = array("slopes", false);
+    if (whole && roll(4) == 0) r.sinks = array("sinks", false);
+    if (fault == 11) {
+      fatal = true;
+      if (roll(3) == 0) r.has = 512;
+      else if (roll(2)) r.size = roll(2) ? 15 : 5000;
+      else r.has = ATTN_OFFSET, r.offset = INT64_MIN, r.size = sizeof r;
+    }
+    return &r;
+  }
+
+  // make any argument of the fuzz
+  template <class P>
+  P argument() {
+    const std::string name = names[next++];
+    if constexpr (std::is_same_v<P, attn_in>)
+      return array(name[0] == '>' ? name.substr(1) : name, name[0] == '>');
+    else if constexpr (std::is_same_v<P, const attn_rule*>) return rule();
+    else if constexpr (std::is_same_v<P, attn_cache*>) return cache;
+    else if constexpr (std::is_same_v<P, attn_cache**>) return &born;
+    else if constexpr (std::is_same_v<P, std::int64_t*>)
+      return roll(10) ? &rows[0] : nullptr;
+    else if constexpr (std::is_same_v<P, double>) {
+      const double odd[] = {0, -1, NAN, HUGE_VAL, 1e300};
+      return roll(6) ? 0.5 : odd[roll(5)];
+    } else {
+      return static_cast<P>(roll(8) ? roll(3) : roll(3) - 100);
+    }
+  }
+  template <class... P>
+  int call(int (*f)(P...)) {
+    std::tuple<P...> all{argument<P>()...};
+    before = arena;
+    return std::apply(f, all);
+  }
+};
+
+// look for what was written
+static void forget_outputs(Fuzz& z) {
+  for (const auto& [name, v] : z.outputs) {
+    const Index size = v.type == ATTN_F64 ? 8 : v.type == ATTN_F32 ? 4 : 2;
+    Index n[4] = {1, 1, 1, 1};
+    std::copy(v.extent, v.extent + v.rank, n);
+    for (Index k = 0; k < n[0] * n[1] * n[2] * n[3]; ++k) {
+      Index at = 0, rest = k;
+      for (int l = v.rank - 1; l >= 0; --l)
+        at += rest % n[l] * v.stride[l], rest /= n[l];
+      char* p = static_cast<char*>(v.data) + at * size;
+      const auto from = p - reinterpret_cast<char*>(z.arena.data());
+      std::memcpy(reinterpret_cast<char*>(z.before.data()) + from, p,
+                  std::size_t(size));
+    }
+  }
+}
+static bool untouched(const Fuzz& z) {
+  return std::memcmp(z.arena.data(), z.before.data(),
+                     z.arena.size() * sizeof(double)) == 0;
+}
+static bool well_done(Fuzz& z, int code) {
+  if (code == ATTN_OK) forget_outputs(z);
+  const bool said = std::string(attn_message()).size() > 9;
+  return code != ATTN_INTERNAL && (code == ATTN_OK ? !z.fatal : said) &&
+         untouched(z);
+}
+static void judge_call(Fuzz& z, const std::string& name, int code) {
+  const bool good = well_done(z, code);
+  if (!good)
+    BOOST_TEST(false, name << ": " << code << ", fault " << z.fault
+                           << (z.fatal ? ", fatal, " : ", ")
+                           << attn_message());
+  verify(good ? 0 : 1, 0);
+}
+static void work_alone() {
+  using Set = void (*)(int);
+  void* f = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+  if (f) reinterpret_cast<Set>(f)(1);
+}
+
+// call each function once
+using See = std::function<void(const char*, int)>;
+static void call_each(Fuzz& z, const See& see) {
+#define ATTN_OF_CACHE ATTN_FUNCTION
+#define ATTN_FUNCTION(name, parameters, arguments) \
+  if (std::string(#name) != "cache_free") {        \
+    z.begin(#parameters);                          \
+    see(#name, z.call(attn_##name));               \
+    if (z.born) attn_cache_free(z.born);           \
+  }
+
+// list the functions of the interface
+
+// list the functions compiled once
+/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
+    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
+ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
+              (Q, K, g, S))
+/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
+    and, each (B,H,n), log Z, entropy H, free energy F and effective
+    number M of keys; each of the five may be null. */
+ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
+                      attn_out H, attn_out F, attn_out M),
+              (S, T, A, logZ, H, F, M))
+/** w = F(A) v for each row of weights A; all (B,H,n,m). */
+ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
+              (A, v, T, w))
+/** Natural gradient U of the scores from the cotangent dA of their
+    weights A; all (B,H,n,m). */
+ATTN_FUNCTION(natural_gradient,
+              (attn_in A, attn_in dA, double T, attn_out U),
+              (A, dA, T, U))
+/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
+    the metric g as for scores; null is the identity. */
+ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out Y),
+              (X, K, beta, g, Y))
+/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
+ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out E),
+              (X, K, beta, g, E))
+/** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
+    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
+ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
+                                 int32_t causal, attn_out O),
+              (Phi, Psi, V, causal, O))
+/** Cotangents of linear_attention's arguments, given that of O. */
+ATTN_FUNCTION(linear_attention_vjp,
+              (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
+               attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
+              (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+
+// list the functions of the kernel
+/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
+    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
+    bias and keep are (B,H,n,m), slopes and sinks (H). */
+ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
+                      const attn_rule *rule, attn_out O, attn_out logZ),
+              (Q, K, V, rule, O, logZ))
+/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+    and dlogZ. */
+ATTN_FUNCTION(flash_vjp,
+              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
+               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
+               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
+               attn_out dsinks),
+              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
+               dsinks))
+/** A cache of elements of a type, for G heads of keys of d numbers and
+    values of e; its address goes to *made. */
+ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
+                          attn_cache **made), (type, G, d, e, made))
+/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
+ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
+              (cache, K, V))
+/** The rows first .. end - 1 are in the cache. */
+ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
+                           int64_t *end), (cache, first, end))
+/** Forgets the rows of a cache before a given one. */
+ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
+              (cache, row))
+/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
+    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
+ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
+                       const attn_rule *rule, attn_out O, attn_out logZ),
+              (cache, Q, rule, O, logZ))
+/** Ends a cache; null is no error. */
+ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+#undef ATTN_FUNCTION
+#undef ATTN_OF_CACHE
+}
+BOOST_AUTO_TEST_SUITE(doors_hostile)
+
+// name some refusals
+BOOST_AUTO_TEST_CASE(refusals_say_why) {
+  double x[12] = {};
+  const attn_view Q{x, ATTN_F64, 2, {2, 3}, {3, 1}};
+  const attn_view K{x, ATTN_F64, 2, {2, 2}, {3, 1}};
+  double y[12] = {1};
+  const attn_view O{y, ATTN_F64, 2, {2, 3}, {3, 1}};
+  const auto says = [](int code, int expected, const char* words) {
+    BOOST_TEST(code == expected);
+    BOOST_TEST((std::string(attn_message()).find(words) !=
+                std::string::npos), attn_message());
+  };
+  says(attn_flash(&Q, &K, &Q, nullptr, &O, nullptr), ATTN_ARGUMENT,
+       "flash: Q is 2x3 but K is 2x2");
+  says(attn_flash(&Q, nullptr, &Q, nullptr, &O, nullptr), ATTN_ARGUMENT,
+       "flash: K is null");
+  says(attn_flash(&Q, &Q, &Q, nullptr, &Q, nullptr), ATTN_ARGUMENT,
+       "flash: O overlaps Q");
+  says(attn_gibbs(&Q, -1, &O, nullptr, nullptr, nullptr, nullptr),
+       ATTN_VALUE, "temperature must be positive");
+
+  // name refusals of rules and memory
+  struct {
+    attn_rule rule;
+    std::int64_t more;
+  } later{};
+  later.rule.size = sizeof later;
+  double z[12];
+  const attn_view P{z, ATTN_F64, 2, {2, 3}, {3, 1}};
+  BOOST_TEST(attn_flash(&Q, &Q, &Q, &later.rule, &P, nullptr) == ATTN_OK);
+  later.more = 1;
+  says(attn_flash(&Q, &Q, &Q, &later.rule, &O, nullptr), ATTN_ARGUMENT,
+       "does not know");
+  const attn_view wide{x, ATTN_F64, 2, {std::int64_t(1) << 45, 3}, {0, 1}};
+  const attn_view small{x, ATTN_F64, 2, {1, 3}, {3, 1}};
+  const attn_view one{y, ATTN_F64, 2, {1, 3}, {3, 1}};
+  says(attn_flash(&small, &wide, &wide, nullptr, &one, nullptr), ATTN_MEMORY,
+       "memory");
+  BOOST_TEST(y[0] == 1);
+}
+
+// check the answers about doors
+BOOST_AUTO_TEST_CASE(answer_nested) {
+  static double x[64], y[64];
+  const auto as_output = [](attn_view v) {
+    v.data = y + 32;
+    const attn_view s{x, ATTN_F64, 2, {v.extent[0], v.extent[1]},
+                      {v.extent[1], 1}};
+    return attn_gibbs(&s, 1, &v, nullptr, nullptr, nullptr, nullptr);
+  };
+  const auto view = [](std::int64_t m, std::int64_t s, std::int64_t t) {
+    return attn_view{nullptr, ATTN_F64, 2, {4, m}, {s, t}};
+  };
+  BOOST_TEST(as_output(view(5, 5, 1)) == ATTN_OK);
+  BOOST_TEST(as_output(view(5, 1, 4)) == ATTN_OK);
+  BOOST_TEST(as_output(view(5, 4, 1)) == ATTN_ARGUMENT);
+  BOOST_TEST(as_output(view(5, -10, 2)) == ATTN_OK);
+  BOOST_TEST(as_output(view(5, 5, 0)) == ATTN_ARGUMENT);
+  BOOST_TEST(as_output(view(1, 1, 0)) == ATTN_OK);
+}
+BOOST_AUTO_TEST_CASE(answer_layout) {
+  BOOST_TEST(sizeof(attn_view) == 80U);
+  BOOST_TEST(offsetof(attn_view, extent) == 16U);
+  BOOST_TEST(offsetof(attn_view, stride) == 48U);
+  BOOST_TEST(sizeof(attn_rule) == 120U);
+  BOOST_TEST(offsetof(attn_rule, offset) == 48U);
+  BOOST_TEST(offsetof(attn_rule, bias) == 88U);
+  BOOST_TEST(ATTN_KEYS == 256);
+  BOOST_TEST(ATTN_B8 == 5);
+}
+BOOST_AUTO_TEST_CASE(answer_window) {
+  static double Q[300], V[300], O[300];
+  V[100] = 1;
+  const attn_view q{Q, ATTN_F64, 2, {300, 1}, {1, 1}};
+  const attn_view v{V, ATTN_F64, 2, {300, 1}, {1, 1}};
+  const attn_view o{O, ATTN_F64, 2, {300, 1}, {1, 1}};
+  attn_rule rule{};
+  rule.size = sizeof rule, rule.has = ATTN_LEFT | ATTN_RIGHT;
+  rule.left = 127;
+  BOOST_TEST(attn_flash(&q, &q, &v, &rule, &o, nullptr) == ATTN_OK);
+  for (int i = 0; i < 300; ++i) {
+    const double seen = i < 100 || i > 227 ? 0 : 1.0 / std::min(i + 1, 128);
+    verify(std::abs(O[i] - seen), 128 * 0x1p-53);
+  }
+}
+BOOST_AUTO_TEST_CASE(answer_broadcast) {
+  static double Q[24], K[6], one[24], two[24], dK[6], L[12];
+  for (int i = 0; i < 24; ++i) Q[i] = std::sin(i);
+  for (int i = 0; i < 6; ++i) K[i] = std::cos(i);
+  const attn_view q{Q, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
+  const attn_view k{K, ATTN_F64, 3, {1, 3, 2}, {6, 2, 1}};
+  const attn_view all{K, ATTN_F64, 3, {4, 3, 2}, {0, 2, 1}};
+  const attn_view a{one, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
+  const attn_view b{two, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
+  const attn_view l{L, ATTN_F64, 2, {4, 3}, {3, 1}};
+  BOOST_TEST(attn_flash(&q, &k, &k, nullptr, &a, &l) == ATTN_OK);
+  BOOST_TEST(attn_flash(&q, &all, &all, nullptr, &b, nullptr) == ATTN_OK);
+  verify(std::memcmp(one, two, sizeof one) != 0, 0);
+  const attn_view d{dK, ATTN_F64, 3, {4, 3, 2}, {0, 2, 1}};
+  static double dQ[24], dV[24];
+  const attn_view x{dQ, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
+  const attn_view y{dV, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
+  BOOST_TEST(attn_flash_vjp(&q, &all, &all, nullptr, &a, &l, &q, nullptr,
+                            &x, &d, &y, nullptr, nullptr) == ATTN_ARGUMENT);
+}
+BOOST_AUTO_TEST_CASE(answer_short_sums) {
+  static float x[2] = {40.12f, 0}, v[2] = {1, -1}, O[1], q[1] = {1}, L[1];
+  static float g[1] = {1}, dq[1], dk[2], dv[2];
+  const auto view = [](void* p, int type, std::int64_t n) {
+    return attn_view{p, type, 2, {n, 1}, {1, 1}};
+  };
+  const auto Q = view(q, 1, 1), K = view(x, 1, 2), V = view(v, 1, 2);
+  const auto o = view(O, 1, 1), c = view(g, 1, 1), a = view(dq, 1, 1);
+  const auto b = view(dk, 1, 2), d = view(dv, 1, 2);
+  attn_view l{L, ATTN_F32, 1, {1}, {1}};
+  BOOST_TEST(attn_flash(&Q, &K, &V, nullptr, &o, &l) == ATTN_OK);
+  static std::uint16_t cut[1];
+  std::uint32_t bits;
+  std::memcpy(&bits, L, 4);
+  cut[0] = std::uint16_t((bits + 0x8000) >> 16);
+  const attn_view s{cut, ATTN_BF16, 1, {1}, {1}};
+  const auto back = [&](const attn_view& sums) {
+    BOOST_TEST(attn_flash_vjp(&Q, &K, &V, nullptr, &o, &sums, &c, nullptr,
+                              &a, &b, &d, nullptr, nullptr) == ATTN_OK);
+    return double(dv[0]);
+  };
+  verify(std::abs(back(l) - 1), 4 * 42 * 0x1p-24);
+  refute(std::abs(back(s) - 1), 0.05);
+}
+
+// call everything with anything
+BOOST_AUTO_TEST_CASE(fuzz) {
+  Fuzz z(1);
+  work_alone();
+  long calls = 0, codes[6] = {}, fatal = 0;
+  for (int round = 0; calls < 100000; ++round) {
+    call_each(z, [&](const char* name, int code) {
+      ++calls, ++codes[code], fatal += z.fatal;
+      judge_call(z, name, code);
+    });
+    if (round % 50 == 0) attn_cache_forget_before(z.cache, 20 * round);
+  }
+
+  // note what came of the calls
+  fact("calls", calls), fact("succeeded", codes[ATTN_OK]);
+  fact("arguments", codes[ATTN_ARGUMENT]), fact("values", codes[ATTN_VALUE]);
+  fact("fatal", fatal);
+  BOOST_TEST(codes[ATTN_OK] > 5000);
+  BOOST_TEST(codes[ATTN_VALUE] > 100);
+  BOOST_TEST(codes[ATTN_INTERNAL] == 0);
+  BOOST_TEST(fatal > 10000);
+}
+
+// call from many threads
+static std::size_t story(std::uint64_t seed) {
+  Fuzz z(seed);
+  std::size_t told = 0;
+  const auto tell = [&told](std::string_view s) {
+    told = told * 1000003 + std::hash<std::string_view>{}(s);
+  };
+  const See see = [&](const char*, int code) {
+    tell(code == ATTN_OK ? "" : attn_message());
+    tell({reinterpret_cast<const char*>(z.arena.data()),
+          z.arena.size() * sizeof(double)});
+    if (!well_done(z, code)) tell("wrong");
+  };
+  for (int round = 0; round < 40; ++round) call_each(z, see);
+  return told;
+}
+BOOST_AUTO_TEST_CASE(many_threads) {
+  constexpr std::size_t count = 8;
+  std::size_t alone[count], together[count];
+  for (std::size_t t = 0; t < count; ++t) alone[t] = story(t);
+  std::atomic<std::size_t> waiting = count;
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < count; ++t)
+    threads.emplace_back([t, &waiting, &together] {
+      work_alone();
+      --waiting;
+      while (waiting > 0) std::this_thread::yield();
+      together[t] = story(t);
+    });
+  for (auto& t : threads) t.join();
+  for (std::size_t t = 0; t < count; ++t) {
+    verify(together[t] != alone[t], 0);
+    for (std::size_t u = 0; u < t; ++u) BOOST_TEST(alone[t] != alone[u]);
+  }
+}
+BOOST_AUTO_TEST_CASE(shared_cache) {
+  attn_cache* cache = nullptr;
+  BOOST_TEST(attn_cache_new(ATTN_F32, 1, 2, 2, &cache) == ATTN_OK);
+  static float zero[2] = {0, 0}, one[2] = {1, 1};
+  const attn_view k{zero, ATTN_F32, 2, {1, 2}, {2, 1}};
+  const attn_view v{one, ATTN_F32, 2, {1, 2}, {2, 1}};
+  BOOST_TEST(attn_cache_append(cache, &k, &v) == ATTN_OK);
+  std::atomic<long> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t, cache, &k, &v, &wrong] {
+      // append or decode many times
+      work_alone();
+      for (int n = 0; n < 300; ++n) {
+        float y[2] = {7, 7};
+        const attn_view o{y, ATTN_F32, 2, {1, 2}, {2, 1}};
+        if (t < 2) wrong += attn_cache_append(cache, &k, &v) != ATTN_OK;
+        else wrong += attn_decode(cache, &k, nullptr, &o, nullptr) != ATTN_OK ||
+                      y[0] != 1 || y[1] != 1;
+      }
+    });
+  for (auto& t : threads) t.join();
+  std::int64_t first = -1, end = -1;
+  BOOST_TEST(attn_cache_rows(cache, &first, &end) == ATTN_OK);
+  BOOST_TEST(first == 0);
+  BOOST_TEST(end == 601);
+  verify(double(wrong), 0);
+  attn_cache_free(cache);
+}
+BOOST_AUTO_TEST_SUITE_END()
+}  // namespace attn
