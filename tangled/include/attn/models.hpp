@@ -483,12 +483,11 @@ struct Family {
 /// Rotary positions, softmax, no window: what the others start from.
 template <class S>
 Family<S> plain_family(const Model<S>& m) {
-  using std::sqrt;
   Family<S> f;
   const Index d = m.integer("head_dim");
   f.rotary = {frequencies<Angle<S>>(d, m.number("rope_theta")),
               Pairs::halves};
-  f.scale = S(1) / S(sqrt(S(double(d))));
+  f.scale = usual_scale<S>(d);
   f.window.assign(std::size_t(m.integer("num_hidden_layers")), unlimited);
   return f;
 }
@@ -529,13 +528,17 @@ Family<S> mistral(const Model<S>& m) {
 
 // put windows where the file says
 /// A family with its window in the layers that the file names so.
+/// Throws std::invalid_argument unless it names each layer.
 template <class S>
 Family<S> alternating(const Model<S>& m, Family<S> f) {
   std::istringstream kinds(m.text("layer_types"));
   std::string kind;
-  for (Index& w : f.window)
-    if (kinds >> kind && kind == "sliding_attention")
-      w = m.integer("sliding_window");
+  for (Index& w : f.window) {
+    const bool slides = kinds >> kind && kind == "sliding_attention";
+    require(slides || (kinds && kind == "full_attention"), "Model: ",
+            m.file, ": layer_types does not name each layer");
+    if (slides) w = m.integer("sliding_window");
+  }
   return f;
 }
 
@@ -575,13 +578,12 @@ Family<S> gpt_oss(const Model<S>& m) {
 /// keys which are not made (thm. models-absorbed).
 template <class S>
 Family<S> deepseek_v3(const Model<S>& m) {
-  using std::sqrt;
   Family<S> f = plain_family(m);
   const Index d = m.integer("qk_nope_head_dim");
   const Index turning = m.integer("qk_rope_head_dim");
   f.rotary = {frequencies<Angle<S>>(turning, m.number("rope_theta")),
               Pairs::neighbours};
-  f.scale = S(1) / S(sqrt(S(double(d + turning))));
+  f.scale = usual_scale<S>(d + turning);
   return f;
 }
 
@@ -845,11 +847,13 @@ Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
   const Index H = p.model.integer("n_head");
   const std::string all = "transformer.";
 
-  // the older families' norm and map
+  // the older families' norm
   const auto normed = [&](Step<S>* y, const std::string& name) {
     const double epsilon = p.model.number("layer_norm_epsilon");
     return gained(p, norm(p, y, epsilon, true), name);
   };
+
+  // the map of GPT
   const auto map = [&](Step<S>* y, const std::string& name) {
     const auto w = transposed(p, p.weight(name + ".weight"));
     return shifted(p, product(p, y, w), p.weight(name + ".bias"));
@@ -885,6 +889,8 @@ Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
   const Index D = p.model.integer("hidden_size");
   const Index H = p.model.integer("n_head"), d = D / H;
   const std::string all = "transformer.";
+
+  // the older families' norm
   const auto normed = [&](Step<S>* y, const std::string& name) {
     const double epsilon = p.model.number("layer_norm_epsilon");
     return gained(p, norm(p, y, epsilon, true), name);

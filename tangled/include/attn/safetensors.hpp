@@ -346,7 +346,7 @@ inline TensorFile tensors_from(std::string_view bytes,
 // take a tensor out of a file
 /// A tensor by name as a matrix, its last extent across, the others down.
 /// Throws std::invalid_argument if there is none, std::domain_error for a
-/// whole number that a double does not hold, or without numbers but with
+/// whole number of 2^53 or more in size, or without numbers but with
 /// 2^62 columns.
 inline Matrix<double> stored_matrix(const TensorFile& f,
                                     const std::string& name) {
@@ -364,15 +364,16 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
     // read one number of a tensor
     m.data()[k] = detail::stored_number(
         f.data.data() + t.begin + std::uint64_t(k) * bytes, t.type);
-    require_domain(t.type != "I64" || std::abs(m.data()[k]) <= 0x1p53,
+    require_domain(t.type != "I64" || std::abs(m.data()[k]) < 0x1p53,
                    "safetensors: ", f.name, ": '", name,
-                   "' holds a whole number beyond 2^53");
+                   "' holds a whole number of 2^53 or more");
   }
   return m;
 }
 
 // write a file of tensors
-/// The bytes of a valid file that holds these matrices as F64.
+/// The bytes of a valid file that holds these matrices as F64.  Throws
+/// std::invalid_argument for names or metadata that no valid file has.
 inline std::string tensor_bytes(
     const std::map<std::string, Matrix<double>>& tensors,
     const std::map<std::string, std::string>& metadata = {}) {
@@ -392,6 +393,9 @@ inline std::string tensor_bytes(
             std::to_string(data.size()) + "]}";
   }
   head += '}';
+  require(detail::end_of_utf8(head) == head.size() &&
+              !tensors.contains("__metadata__"),
+          "tensor_bytes: a name or a text that no file may have");
   head.append((8 - head.size() % 8) % 8, ' ');
   return detail::eight_bytes(head.size()) + head + data;
 }
