@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -406,8 +406,9 @@ inline std::string tensor_bytes(
 inline TensorFile read_tensors(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   require(in.good(), "safetensors: cannot read ", path);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
-  return tensors_from(bytes, path);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return tensors_from(bytes.str(), path);
 }
 /// Writes tensor_bytes to a path.  Throws std::invalid_argument.
 inline void write_tensors(
