@@ -34,12 +34,12 @@ struct Model {
     return weights.contains(weight);
   }
   bool sets(const std::string& key) const { return settings.contains(key); }
-  /// A setting; throws std::invalid_argument if there is none, or if it is
-  /// no number.
+  /// A setting; throws std::invalid_argument if there is none.
   std::string text(const std::string& key) const {
     require(sets(key), "Model: ", file, " does not set ", key);
     return settings.at(key);
   }
+  /// A setting that is a number; throws std::invalid_argument if not.
   double number(const std::string& key) const {
     std::istringstream in(text(key));
     double x = 0;
@@ -760,6 +760,8 @@ Step<S>* self_attention(Pass<S>& p, const Family<S>& f, Index l,
   if (m.has(at + "kv_b_proj.weight"))
     return latent_attention(p, f, l, x, at);
   const Index d = m.integer("head_dim"), first = first_position(p);
+
+  // map, normalise and turn queries or keys
   const auto placed = [&](const char* part) {
     const auto y = linear(p, x, at + part + "_proj");
     return turned(p, normed_heads(p, y, d, at + part + "_norm"), f.rotary,
@@ -789,10 +791,14 @@ Step<S>* skeleton_block(Pass<S>& p, const Family<S>& f, Index l,
     const double epsilon = p.model.number("rms_norm_eps");
     return gained(p, norm(p, y, epsilon, false), at + name, f.gain);
   };
+
+  // add what attention has found
   auto y = self_attention(p, f, l, normed(x, "input_layernorm"),
                           at + "self_attn.");
   if (f.sandwich) y = normed(y, "post_attention_layernorm");
   x = sum(p, x, y);
+
+  // add what the network makes of it
   y = normed(x, f.sandwich ? "pre_feedforward_layernorm"
                            : "post_attention_layernorm");
   y = network(p, f, y, at + "mlp.");
@@ -983,6 +989,8 @@ template <class S>
 Step<S>* t5_logits(Pass<S>& p, const std::vector<Index>& tokens,
                    const std::vector<Index>& source) {
   const std::string table = "shared.weight";
+
+  // read the source, or remember it
   Step<S>* context = nullptr;
   if (p.memory && p.memory->encoded.size() > 0)
     context = p.step(p.memory->encoded);

@@ -354,6 +354,8 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
   require(at != f.tensors.end(), "safetensors: ", f.name, " has no '",
           name, "'");
   const StoredTensor& t = at->second;
+
+  // make rows and columns of the extents
   const std::uint64_t bytes = detail::type_size(t.type);
   const std::uint64_t size = (t.end - t.begin) / bytes;
   const auto cols = t.extents.empty() ? 1 : t.extents.back();
@@ -378,6 +380,8 @@ inline std::string tensor_bytes(
     const std::map<std::string, Matrix<double>>& tensors,
     const std::map<std::string, std::string>& metadata = {}) {
   std::string head = "{\"__metadata__\":{", data;
+
+  // say what the file says of itself
   for (const auto& [key, value] : metadata)
     head += (head.back() == '{' ? "" : ",") + detail::quoted(key) + ':' +
             detail::quoted(value);
