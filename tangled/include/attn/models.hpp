@@ -742,6 +742,7 @@ Step<S>* latent_attention(Pass<S>& p, const Family<S>& f, Index l,
   auto o = absorb ? heads(p, beside(p, Q), row, c, s)
                   : heads(p, beside(p, Q), beside(p, K), beside(p, V), s);
   if (absorb) {
+    // make each output from its latent average
     std::vector<Step<S>*> outputs;
     for (Index h = 0; h < H; ++h)
       outputs.push_back(product(p, columns(p, o, h * r, r),
@@ -933,6 +934,8 @@ Step<S>* t5_attention(Pass<S>& p, Index l, Step<S>* x, Step<S>* context,
                       const std::string& at, const std::string& side) {
   const Index H = p.model.integer("num_heads");
   const auto q = linear(p, x, at + "q");
+
+  // make keys and values of rows or of the source
   auto k = linear(p, context ? context : x, at + "k");
   auto v = linear(p, context ? context : x, at + "v");
   const bool causal = side == "decoder" && !context;
