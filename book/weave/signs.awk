@@ -16,7 +16,8 @@ BEGIN {
   # longest first; what has no sign after it is left out
   n = split("<-> \\Leftrightarrow ==> \\Rightarrow -> \\to => \\mapsto /\\ \\land \\/ \\lor " \
     "<= \\le >= \\ge != \\ne <> \\ne 2^-1 \\tfrac12 ^-1 \\coqinverse *m \\cdot *: \\cdot " \
-    "^T \\coqtranspose 1%:M I %:R . %:M . %N . %R . ^+ ^ `| |", w, " ")
+    "^T \\coqtranspose 1%:M I %:R . %:M . %:Z . %:E . %MS . %N . %R . %Z . %E . %O . %type . " \
+    "\\in \\in \\o \\circ +oo +\\infty && \\land ~~ \\lnot ^+ ^ `| |", w, " ")
   for (i = 1; i < n; i += 2) { sign[++signs] = w[i]; shown[signs] = w[i + 1] }
 }
 function maths(s) { put("@literal \\coqsign{" s "}") }
@@ -45,10 +46,14 @@ function coq_line(s,   t, m, i) {
       else if (t in vernacular) span("k", t)
       else text(t)
     } else if (!stated) { text(substr(s, 1, 1)); s = substr(s, 2)
-    } else if (match(s, /^\\(sum|prod|bigcup|big\[Num\.max\/0\])_(\(([^()]*)\)|([A-Za-z]'?))/, m)) {
+    } else if (match(s, /^\\bar ([A-Z])/, m)) { maths("\\bar{" m[1] "}"); s = rest(s)
+    } else if (match(s, /^\|\| /)) { maths("\\lor"); s = substr(s, 3)
+    } else if (match(s, /^ ?\^- (([0-9]|n|k|m)|\(([0-9]) \* (n|k|m)\))([^A-Za-z_0-9.']|$)/, m)) {
+      raised("−" m[2] m[3] m[4]); s = substr(s, RLENGTH + (m[5] == "" ? 1 : 0))
+    } else if (match(s, /^\\(sum|prod|max|bigcup|big\[Num\.max\/0\])_(\(([^()]*)\)|([A-Za-z]'?))/, m)) {
       s = rest(s); sub(/^big\[.*/, "max", m[1]); sub(/^ /, "", s)
       put("@literal \\coqbig{\\" m[1] "}{"); coq_line_within(m[3] m[4]); put("@literal }")
-    } else if (match(s, /^ ?\^\+ ?([0-9]|n|k|m)([^A-Za-z_0-9.']|$)/, m)) {
+    } else if (match(s, /^ ?\^\+? ?([0-9]|n|k|m|q|d)([^A-Za-z_0-9.']|$)/, m)) {
       raised(m[1]); s = substr(s, RLENGTH + (m[2] == "" ? 1 : 0)) 
     } else { 
       for (i = 1; i <= signs; i++) if (substr(s, 1, length(sign[i])) == sign[i]) break
