@@ -9,9 +9,9 @@ BEGIN {
   for (i = 1; i <= n; i++) vernacular[w[i]] = 1
   says = "^ *((Local|Global) +)?(Theorem|Lemma|Corollary|Proposition|Fact|Definition|Fixpoint|" \
     "Inductive|Record|Variables?|Hypothes[ie]s|Context|Notation|Let|Implicit)( |$)"
-  n = split("forall \\forall exists \\exists beta \\beta gamma \\gamma delta \\delta mu \\mu nu \\nu " \
-    "rho \\rho tau \\tau sigma \\sigma lambda \\lambda eta \\eta theta \\theta epsilon \\varepsilon " \
-    "kappa \\kappa phi \\phi psi \\psi alpha \\alpha omega \\omega", w, " ")
+  n = split("forall \\forall exists \\exists alpha \\alpha beta \\beta gamma \\gamma " \
+    "delta \\delta epsilon \\varepsilon eta \\eta theta \\theta kappa \\kappa mu \\mu nu \\nu " \
+    "rho \\rho sigma \\sigma tau \\tau lambda \\lambda phi \\phi psi \\psi omega \\omega", w, " ")
   for (i = 1; i < n; i += 2) word[w[i]] = w[i + 1]
   # longest first; what has no sign after it is left out
   n = split("<-> \\Leftrightarrow ==> \\Rightarrow -> \\to => \\mapsto /\\ \\land \\/ \\lor " \
@@ -34,7 +34,8 @@ function coq_line(s,   t, m, i) {
       else if (substr(s, 1, 2) == "(*") { deep_comment++; text("(*"); s = substr(s, 3) }
       else { text(substr(s, 1, 1)); s = substr(s, 2) }
     } else if (match(s, /^\(\* proves ([a-z]+:[A-Za-z0-9-]+)/, m)) {
-      deep_comment = 1; open("b"); text("(* proves "); put("@literal \\coqproves{" m[1] "}"); s = rest(s)
+      deep_comment = 1; open("b"); text("(* proves ")
+      put("@literal \\coqproves{" m[1] "}"); s = rest(s)
     } else if (substr(s, 1, 2) == "(*") {
       deep_comment = 1; open("b"); text("(*"); s = substr(s, 3)
     } else if (match(s, /^"[^"]*"/)) { span("s", substr(s, 1, RLENGTH)); s = rest(s)
