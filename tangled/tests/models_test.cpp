@@ -440,8 +440,8 @@ BOOST_AUTO_TEST_CASE(positions_by_hand) {
   for (Index n = 0; n < 8; ++n) BOOST_TEST(both(-n) == side[n]);
   BOOST_TEST((alibi_slopes<double>(3) ==
               std::vector<double>{1. / 16, 1. / 256, 1. / 4}));
-  verify(std::abs(std::pow(gpt_oss(model_from<double>(file_of("gpt_oss")))
-                               .rotary.gain, 2) - 1.46), .005);
+  const auto oss = model_from<double>(file_of("gpt_oss"));
+  verify(std::abs(std::pow(attn::gpt_oss(oss).rotary.gain, 2) - 1.46), .005);
 }
 BOOST_AUTO_TEST_CASE(gains_are_stored_less_one) {
   const auto m = model_from<double>(file_of("gemma2"));
