@@ -445,8 +445,23 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     return In<S>(m.data() + from * m.outerStride(), to - from, m.cols(),
                  Eigen::OuterStride<>(m.outerStride()));
   };
+
+  // read the state of a head
+  const auto read = [&](Index h, const Online<S>& y) {
+    Out<S>(v.O).row(0).segment(h * e, e) = y.output();
+    v.logZ[h] = y.logZ();
+  };
   for (Index g = 0; g < H.kv_heads; ++g) {
     const Page<S> page{rows(columns(v.K, g, d)), rows(columns(v.V, g, e))};
+
+    // ask for a head that has its keys alone
+    if (R == 1 && !r.softcap && !c.sloped) {
+      const RowVector<S> q = v.Q.row(0).segment(g * d, d);
+      auto y = Online<S>::nothing(e);
+      if (present(p.sink)) y.m = p.sink(g), y.l = S(1);
+      read(g, merge(y, decode<S>(q, {&page, 1}, entry(p.scale, g))));
+      continue;
+    }
     Matrix<S> Q = Eigen::Map<const Matrix<S>>(v.Q.data() + g * R * d, R, d);
 
     // write the rule of a group's one query
@@ -463,13 +478,7 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     if (present(p.sink)) rule.sinks = {p.sink.data() + at, n};
     rule.offset = c.offset - from;
     const auto states = decode<S>(Q, {&page, 1}, rule);
-
-    // read the states of a group
-    for (Index k = 0; k < R; ++k) {
-      const auto& y = states[std::size_t(k)];
-      Out<S>(v.O).row(0).segment((g * R + k) * e, e) = y.output();
-      v.logZ[g * R + k] = y.logZ();
-    }
+    for (Index k = 0; k < R; ++k) read(g * R + k, states[std::size_t(k)]);
   }
 }
 

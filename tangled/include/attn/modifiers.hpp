@@ -206,7 +206,7 @@ S scale_of(const VariantParts<S, R>& x) {
 // modify one score
 /// The entry of a bias that may have one row or one column only.
 template <class B>
-auto& bias_at(B& bias, Index i, Index j) {
+decltype(auto) bias_at(B& bias, Index i, Index j) {
   return bias(bias.rows() == 1 ? 0 : i, bias.cols() == 1 ? 0 : j);
 }
 /// Is the pair forbidden by a bias or by the table of buckets?
