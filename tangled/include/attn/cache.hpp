@@ -71,12 +71,13 @@ std::pair<VariantParts<S, GivenRows<S>>, VariantRules> cut_to_cache(
   r.mask = part(whole.mask, b);
 
   // show the cache to a variant
-  const Matrix<S>& B = x.bias;
-  const Index n = B.rows() > 1 ? b.i1 - b.i0 : B.rows();
-  const Index m = B.cols() > 1 ? b.j1 - b.j0 : B.cols();
+  const Index n = x.bias.rows(), m = x.bias.cols();
+  const Block cut{n > 1 ? b.i0 : 0, n > 1 ? b.i1 : n,
+                  m > 1 ? b.j0 : 0, m > 1 ? b.j1 : m};
   VariantParts<S, GivenRows<S>> y{
       .Q = x.Q, .K = cache.keys(), .V = cache.values(),
-      .bias = B.block(n > 1 ? b.i0 : 0, m > 1 ? b.j0 : 0, n, m)};
+      .bias = x.bias.block(cut.i0, cut.j0, cut.i1 - cut.i0,
+                           cut.j1 - cut.j0)};
   each_part([](auto, const auto& from, auto& to) {
     if constexpr (std::is_same_v<decltype(to), Matrix<S>&>) to = from;
   }, x, y);
