@@ -76,6 +76,9 @@ void refused() {
   #elif CASE == 30
   const auto S = eq<R"(S^{ij} = Q^{ik} \cdot A^j{}_k)">(Q, A);  // eq:none
   // expect: sums and products are written without a sign
+  #elif CASE == 31
+  eq<"O^{ic} = A^i{}_j V^{jc}">(M, Q);  // eq:none
+  // expect: a bare matrix is rows of vectors, up and up
   #endif
 
   // equations that do not fit their arguments

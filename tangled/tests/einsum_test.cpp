@@ -432,6 +432,20 @@ BOOST_AUTO_TEST_CASE(scalars_see_the_same_numbers) {
   BOOST_CHECK_EXCEPTION(uniform<double>(1, -5, 9), std::invalid_argument,
                         says("uniform: extents 1x-5"));
 }
+BOOST_AUTO_TEST_CASE(promises_of_the_text) {
+  const double largest_radius = std::sqrt(-2 * std::log(0x1p-53));
+  BOOST_TEST(largest_radius < 8.6);
+  BOOST_TEST(std::abs(std::log10(std::erfc(largest_radius / std::sqrt(2.))) +
+                      17) < 0.1);
+  const std::array<std::size_t, 3> places{0, 0, 1};
+  const auto p = detail::shuffled(
+      3, [&](std::size_t n) { return places[n - 1]; });
+  BOOST_TEST((p == std::vector<Index>{1, 2, 0}));
+  static_assert(5120 < sizeof(detail::Equation) &&
+                sizeof(detail::Equation) < 6144);
+  static_assert(detail::parsed<"s^a = u_a v^a w_a">.fault ==
+                detail::Fault::too_often);
+}
 BOOST_AUTO_TEST_CASE(names_have_streams) {
   static_assert(detail::hashed("a") == 0xaf63dc4c8601ec8c);
   static_assert(detail::hashed("foobar") == 0x85944171f73967e8);
@@ -976,6 +990,17 @@ BOOST_AUTO_TEST_CASE(a_label_is_one_equation_per_head) {
         verify(std::abs(S(h, i, j) - one(i, j)), 0.0);
   }
 }
+BOOST_AUTO_TEST_CASE(a_unit_is_a_choice) {
+  const auto score = [](double unit) {
+    const Tensor<double, up> q = Vector<double>{{1, 2 / unit}};
+    const Tensor<double, up> k = Vector<double>{{3, 1 / unit}};
+    const Tensor<double, dn, dn> g = Matrix<double>{{1, 0}, {0, unit * unit}};
+    return std::pair(double(eq<"s = q^a g_{ab} k^b">(q, g, k)),
+                     q.vec().dot(k.vec()));
+  };
+  BOOST_TEST((score(1) == std::pair(5.0, 5.0)));
+  BOOST_TEST((score(0.5) == std::pair(5.0, 11.0)));
+}
 
 // check what the explainer says
 BOOST_AUTO_TEST_CASE(explains_the_score) {
@@ -987,6 +1012,22 @@ BOOST_AUTO_TEST_CASE(explains_the_score) {
       "product for each i b, sum over a: 1048576 multiplications\n"
       "product for each i j, sum over b: 4194304 multiplications\n"
       "total: 5242880 multiplications\n");
+}
+BOOST_AUTO_TEST_CASE(orders_of_a_chain) {
+  for (Index p = 1; p < 6; ++p)
+    for (Index q = 1; q < 6; ++q)
+      for (Index r = 1; r < 6; ++r)
+        for (Index s = 1; s < 6; ++s) {
+          const Index left =
+              cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(p, s, q, r);
+          const Index right =
+              cost<"D^i{}_l = C^k{}_l B^j{}_k A^i{}_j">(p, s, r, q);
+          BOOST_TEST((left == p * r * (q + s) && right == q * s * (p + r)));
+        }
+  const std::string late =
+      explain<"S^{ij} = Q^{ia} K^{jb} g_{ab}">(256, 256, 64, 64);
+  BOOST_TEST(late.find("product for each i a j b, sum over none: "
+                       "268435456 multiplications\n") != late.npos);
 }
 BOOST_AUTO_TEST_CASE(explains_without_extents) {
   const std::string text = explain<"Y^{in} = O^{hic} W_{hc}{}^n">();
@@ -1242,6 +1283,17 @@ BOOST_AUTO_TEST_CASE(answer_order_of_a_chain) {
   BOOST_TEST((cost<"D^i{}_l = A^i{}_j B^j{}_k C^k{}_l">(50, 10, 5, 100)) ==
              75000);
 }
+BOOST_AUTO_TEST_CASE(answer_values_first) {
+  const auto gain = [](Index n, Index m, Index d, Index D) {
+    return cost<"Y^{in} = A^i{}_j V^{jc} W_c{}^n">(n, D, m, d) -
+           cost<"Y^{in} = W_c{}^n V^{jc} A^i{}_j">(n, D, d, m);
+  };
+  BOOST_TEST(gain(1000, 8, 64, 512) > 0);
+  for (Index n = 1; n < 6; ++n)
+    for (Index m = n; m < 6; ++m)
+      for (Index d = 1; d < 6; ++d)
+        for (Index D = d; D < 6; ++D) BOOST_TEST(gain(n, m, d, D) <= 0);
+}
 template <Text T>
 std::string einsum() {
   const auto& e = detail::parsed<T>;
@@ -1258,6 +1310,14 @@ BOOST_AUTO_TEST_CASE(answer_einsum) {
   BOOST_TEST(einsum<"S^{ij} = Q^{ia} g_{ab} K^{jb}">() == "ia,ab,jb->ij");
   BOOST_TEST(einsum<"s = u_a v^a">() == "a,a->");
   BOOST_TEST(einsum<"d^{(i)} = A^{(i)}{}_{(i)}">() == "ii->i");
+}
+BOOST_AUTO_TEST_CASE(answer_hadamard) {
+  using enum detail::Fault;
+  static_assert(fault_of<"C_{ij} = A_{ij} B_{ij}"> == summed_on_left);
+  static_assert(fault_of<"C_i{}^j = A_i{}^j B^i{}_j"> == summed_on_left);
+  static_assert(fault_of<"d^i = A^i{}_i"> == summed_on_left);
+  static_assert(fault_of<"C_{(ij)} = A_{(ij)} B_{(ij)}"> == none);
+  static_assert(fault_of<"d^{(i)} = A^{(i)}{}_{(i)}"> == none);
 }
 BOOST_AUTO_TEST_CASE(answer_shuffle) {
   std::set<std::vector<Index>> orders;

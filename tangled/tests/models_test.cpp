@@ -223,8 +223,9 @@ void referee(const std::string& family) {
   const Matrix<double> theirs = stored_matrix(f, "run.logits");
   verify(ours.logits, exact(truth.logits), bound(truth.logits));
   verify(theirs, exact(truth.logits), bound(truth.logits));
-  fact("gradients", gradients, 2);
-  fact("logits", ratio(theirs, truth.logits), 2);
+  const double logits = ratio(theirs, truth.logits);
+  BOOST_TEST((gradients < 10 * logits && logits < 10 * gradients));
+  fact("gradients", gradients, 2), fact("logits", logits, 2);
   fact("ours", ratio(ours.logits, truth.logits), 2);
   fact("bound", bound(truth.logits).maxCoeff(), 2);
   fact("largest_weight", std::stod(f.metadata.at("largest_weight")), 2);
@@ -400,6 +401,104 @@ BOOST_AUTO_TEST_CASE(window_has_a_speed) {
   const Matrix<double> g = p.embedded->bar;
   verify(largest(g.topRows(5)), 0);
   refute(largest(g.row(5)), 1e-8);
+}
+
+// check the pieces by hand
+BOOST_AUTO_TEST_CASE(pieces_by_hand) {
+  const Model<double> m;
+  Pass<double> twice(m), along(m), across(m);
+  const auto w = twice.step(Matrix<double>{{3, 4}});
+  twice.pull(product(twice, w, w), Matrix<double>{{1}});
+  BOOST_TEST((w->bar == Matrix<double>{{6, 8}}));
+  const auto back = [](Pass<double>& p, const Matrix<double>& bar) {
+    const auto x = p.step(Matrix<double>{{3, 4}});
+    p.pull(norm(p, x, 0, false), bar);
+    return x->bar;
+  };
+  const double ten = gamma(10, unit_roundoff<double>());
+  verify(largest(back(along, Matrix<double>{{3, 4}})), 4 * ten);
+  const Matrix<double> off = back(across, Matrix<double>{{-4, 3}}) *
+                             (5 / std::sqrt(2)) - Matrix<double>{{-4, 3}};
+  verify(largest(off), 8 * ten);
+  BOOST_TEST((swish(0.0).second == 0.5 && gelu(0.0, 0.8).second == 0.5));
+  BOOST_TEST((swish(-720.0) == std::pair(-0.0, 0.0)));
+}
+BOOST_AUTO_TEST_CASE(positions_by_hand) {
+  const auto m = model_from<double>(file_of("llama"));
+  const auto plain = plain_family(m).rotary.theta;
+  const auto slow = llama3(m).rotary.theta;
+  const double turns[] = {10.19, 2.15, 0.46, 0.10};
+  const double times[] = {1, 0.46, 0.125, 0.125};
+  for (Index a = 0; a < 4; ++a) {
+    verify(std::abs(64 * plain(a) / (2 * std::numbers::pi) - turns[a]), .005);
+    verify(std::abs(slow(a) / plain(a) - times[a]), .005);
+  }
+  const Buckets one(false, 8, 16), both(true, 8, 16);
+  const Index down[] = {0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7, 7};
+  const Index side[] = {0, 1, 2, 2, 2, 2, 3, 3};
+  for (Index n = 0; n < 14; ++n) BOOST_TEST(one(-n) == down[n]);
+  for (Index n = 0; n < 8; ++n) BOOST_TEST(both(-n) == side[n]);
+  BOOST_TEST((alibi_slopes<double>(3) ==
+              std::vector<double>{1. / 16, 1. / 256, 1. / 4}));
+  const auto oss = model_from<double>(file_of("gpt_oss"));
+  verify(std::abs(std::pow(attn::gpt_oss(oss).rotary.gain, 2) - 1.46), .005);
+}
+BOOST_AUTO_TEST_CASE(gains_are_stored_less_one) {
+  const auto m = model_from<double>(file_of("gemma2"));
+  double stored = 0, gains = 0;
+  for (const auto& [name, w] : m.weights)
+    if (name.find("norm") != name.npos)
+      stored += w.squaredNorm(),
+          gains += (w.array() + 1).matrix().squaredNorm();
+  refute(std::sqrt(gains / stored), 2);
+  fact("factor", std::sqrt(gains / stored), 2);
+}
+
+// check that a bias of keys does nothing
+BOOST_AUTO_TEST_CASE(bias_of_keys_does_nothing) {
+  const TensorFile f = file_of("gpt2");
+  auto m = model_from<double>(f);
+  const auto truth = true_answer(f);
+  const std::string bias = "transformer.h.0.attn.c_attn.bias";
+  m.weights.at(bias).middleCols(16, 16).array() += 1;
+  const Matrix<double> moved =
+      lift<double>(Matrix<quad>(lift<quad>(logits_of(f, m)) -
+                                truth.logits.value));
+  verify(largest(moved), truth.logits.room);
+  const auto& g = truth.gradient.at("run.d." + bias);
+  verify(largest(lift<double>(Matrix<quad>(g.value.middleCols(16, 16)))),
+         g.room * 0x1p-40);
+  verify(largest(stored_matrix(f, "run.d." + bias).middleCols(16, 16)),
+         g.room);
+  const TensorFile oss = file_of("gpt_oss");
+  auto other = model_from<double>(oss);
+  other.weights.at("model.layers.0.self_attn.k_proj.bias").array() += 1;
+  refute(times_bound(logits_of(oss, other) -
+                         stored_matrix(oss, "run.logits"),
+                     true_logits("gpt_oss")), 10);
+}
+
+// check the order of latent products
+BOOST_AUTO_TEST_CASE(absorbing_is_an_order_of_factors) {
+  const Index H = 2, r = 512, d = 128, d_v = 128, pairs = 64, m = 1000000;
+  const auto gain = [&](Index n) {  // of making keys and values
+    const Index absorbed =
+        cost<R"(S^{(h)ij} = q^{(h)i}{}_a U^{(h)a}{}_\rho c^{j\rho})">(
+            H, n, m, d, r) +
+        cost<R"(O^{(h)ie} = A^{(h)i}{}_j c^{j\rho} Z^{(h)e}{}_\rho)">(
+            H, n, d_v, m, r);
+    const Index made =
+        cost<R"(S^{(h)ij} = c^{j\rho} U^{(h)a}{}_\rho q^{(h)i}{}_a)">(
+            H, n, m, r, d) +
+        cost<R"(O^{(h)ie} = Z^{(h)e}{}_\rho c^{j\rho} A^{(h)i}{}_j)">(
+            H, n, d_v, r, m);
+    BOOST_TEST(absorbed + H * n * m * pairs ==
+               H * (n * r * (d + d_v) + n * m * (2 * r + pairs)));
+    BOOST_TEST(made + H * n * m * pairs ==
+               H * (m * r * (d + d_v) + n * m * (d + pairs + d_v)));
+    return absorbed - made;
+  };
+  BOOST_TEST((gain(1) < 0 && gain(170) < 0 && gain(171) > 0));
 }
 
 // check that extents are refused

@@ -346,11 +346,54 @@ BOOST_AUTO_TEST_CASE(headers_that_are_none_are_named) {
   refused("{\"__metadata__\":{\"a\":1}}", 0, "expected '\"'");
   refused("{} x", 0, "something after the object");
   refused("{\"\\ud800\":1}", 0, "half a character");
+  for (const char* bad :
+       {"\xc0\xaf", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80",
+        "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5"})
+    refused(std::string("{\"") + bad + "\":1}", 0, "byte 10: not UTF-8");
   const std::string giant = detail::eight_bytes(~std::uint64_t{0}) + "{}";
   BOOST_CHECK_EXCEPTION(tensors_from(giant, "f"), std::invalid_argument,
                         says("a header of 18446744073709551615 bytes"));
   BOOST_CHECK_EXCEPTION(read_tensors("no/such"), std::invalid_argument,
                         says("cannot read no/such"));
+}
+BOOST_AUTO_TEST_CASE(the_smallest_example) {
+  const auto file = [](const std::string& n, const std::string& end) {
+    const std::string head = R"({"x":{"dtype":"BF16","shape":[)" + n +
+                             R"(],"data_offsets":[0,)" + end + "]}}";
+    return detail::eight_bytes(head.size()) + head + "\xc0\x3f\x40\xc0";
+  };
+  const std::string x = file("2", "4");
+  BOOST_TEST((x.size() == 67 && x[0] == 0x37));
+  const Matrix<double> m = stored_matrix(tensors_from(x, "f"), "x");
+  BOOST_TEST((m == Matrix<double>{{1.5, -3}}));
+  const auto lie = [](const std::string& y, const std::string& words) {
+    BOOST_CHECK_EXCEPTION(tensors_from(y, "f"), std::invalid_argument,
+                          says(words));
+  };
+  lie(file("2", "6"),
+      "'x' has offsets 0 to 6, its type and extents ask for 4 bytes");
+  lie(file("3", "6"), "tensors end at 6 of 4 bytes of data; truncated?");
+  BOOST_TEST(tensors_from(file("3", "6") + "ab", "f").tensors.size() == 1u);
+}
+BOOST_AUTO_TEST_CASE(names_products_and_seams) {
+  const std::string t = one("U8", "4", "0,4");
+  refused("{" + t + R"(,"\u0074":{}})", 4, "'t' stands twice");
+  const auto opens = [](const std::string& head, std::size_t data) {
+    const std::string x = detail::eight_bytes(head.size()) + head +
+                          std::string(data, '\0');
+    BOOST_TEST(!tensors_from(x, "f").tensors.empty());
+  };
+  opens("{" + one("F64", "0,4294967296,4294967296", "0,0") + "}", 0);
+  refused("{" + one("F64", "4294967296,4294967296,0", "0,0") + "}", 0,
+          "ask for 2^64");
+  opens("{" + one("U8", "0,18446744073709551615", "0,0") + "}", 0);
+  for (const char* place : {"0,0", "4,4", "2,2"}) {
+    const std::string head = "{" + t + ",\"s" +
+                             one("U8", "0", place).substr(2) + "}";
+    if (place[0] == '2')
+      refused(head, 4, "'s' begins at 2, inside another tensor; 4 was due");
+    else opens(head, 4);
+  }
 }
 
 // check that numbers come back
@@ -366,10 +409,25 @@ BOOST_AUTO_TEST_CASE(numbers_come_back) {
   }
   for (const auto* name : {"n", "nn", "nnn"})  // data begin at eights
     BOOST_TEST(tensor_bytes({{name, Matrix<double>(1, 1)}}).size() % 8 == 0u);
-  std::string big = tensor_bytes({{"n", Matrix<double>{{1.0}}}});
-  big.replace(big.find("F64"), 3, "I64");
-  BOOST_CHECK_EXCEPTION(stored_matrix(tensors_from(big, "f"), "n"),
-                        std::domain_error, says("beyond 2^53"));
+  for (const auto& bad : {"\xff", "__metadata__"})
+    BOOST_CHECK_EXCEPTION(tensor_bytes({{bad, Matrix<double>(1, 1)}}),
+                          std::invalid_argument, says("no file may have"));
+  BOOST_CHECK_THROW(tensor_bytes({}, {{"k", "\xff"}}), std::invalid_argument);
+  BOOST_CHECK_THROW(read_tensors("tests"), std::invalid_argument);
+}
+BOOST_AUTO_TEST_CASE(whole_numbers_up_to_two_to_53) {
+  const auto kept = [](std::int64_t n) {
+    const std::string head =
+        R"({"n":{"dtype":"I64","shape":[],"data_offsets":[0,8]}})";
+    return stored_matrix(
+        tensors_from(detail::eight_bytes(head.size()) + head +
+                         detail::eight_bytes(std::uint64_t(n)), "f"), "n")(0);
+  };
+  const std::int64_t limit = std::int64_t{1} << 53;
+  for (const std::int64_t n : {limit - 1, 1 - limit, std::int64_t{0}})
+    BOOST_TEST(std::int64_t(kept(n)) == n);
+  for (const std::int64_t n : {limit, limit + 1, -limit, -limit - 1})
+    BOOST_CHECK_EXCEPTION(kept(n), std::domain_error, says("2^53 or more"));
 }
 BOOST_AUTO_TEST_CASE(types_are_read_as_meant) {
   const auto number = [](const std::string& type, const std::string& bytes) {

@@ -686,18 +686,12 @@ auto bound(const char* text, const Factor& f, const X& x, Extents& n) {
 }
 
 // forget the dummies between terms
-inline void forget_dummies(const Factor& left, Extents& n) {
-  Extents fresh;
-  fresh.fill(-1);
-  for (const Slot& s : left)
-    fresh[std::size_t(s.letter)] = n[std::size_t(s.letter)];
-  n = fresh;
-}
 template <class X>
 auto bound_argument(const char* text, const Equation& e, std::size_t k,
                     const X& x, Extents& n) {
   for (const Term& t : e)
-    if (t.first == k) forget_dummies(e.left, n);
+    for (std::size_t c = 0; t.first == k && c < n.size(); ++c)
+      if (!e.left.find(char(c))) n[c] = -1;
   return bound(text, nth_factor(e, k), x, n);
 }
 

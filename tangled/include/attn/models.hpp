@@ -34,12 +34,12 @@ struct Model {
     return weights.contains(weight);
   }
   bool sets(const std::string& key) const { return settings.contains(key); }
-  /// A setting; throws std::invalid_argument if there is none, or if it is
-  /// no number.
+  /// A setting; throws std::invalid_argument if there is none.
   std::string text(const std::string& key) const {
     require(sets(key), "Model: ", file, " does not set ", key);
     return settings.at(key);
   }
+  /// A setting that is a number; throws std::invalid_argument if not.
   double number(const std::string& key) const {
     std::istringstream in(text(key));
     double x = 0;
@@ -483,12 +483,11 @@ struct Family {
 /// Rotary positions, softmax, no window: what the others start from.
 template <class S>
 Family<S> plain_family(const Model<S>& m) {
-  using std::sqrt;
   Family<S> f;
   const Index d = m.integer("head_dim");
   f.rotary = {frequencies<Angle<S>>(d, m.number("rope_theta")),
               Pairs::halves};
-  f.scale = S(1) / S(sqrt(S(double(d))));
+  f.scale = usual_scale<S>(d);
   f.window.assign(std::size_t(m.integer("num_hidden_layers")), unlimited);
   return f;
 }
@@ -529,13 +528,17 @@ Family<S> mistral(const Model<S>& m) {
 
 // put windows where the file says
 /// A family with its window in the layers that the file names so.
+/// Throws std::invalid_argument unless it names each layer.
 template <class S>
 Family<S> alternating(const Model<S>& m, Family<S> f) {
   std::istringstream kinds(m.text("layer_types"));
   std::string kind;
-  for (Index& w : f.window)
-    if (kinds >> kind && kind == "sliding_attention")
-      w = m.integer("sliding_window");
+  for (Index& w : f.window) {
+    const bool slides = kinds >> kind && kind == "sliding_attention";
+    require(slides || (kinds && kind == "full_attention"), "Model: ",
+            m.file, ": layer_types does not name each layer");
+    if (slides) w = m.integer("sliding_window");
+  }
   return f;
 }
 
@@ -575,13 +578,12 @@ Family<S> gpt_oss(const Model<S>& m) {
 /// keys which are not made (thm. models-absorbed).
 template <class S>
 Family<S> deepseek_v3(const Model<S>& m) {
-  using std::sqrt;
   Family<S> f = plain_family(m);
   const Index d = m.integer("qk_nope_head_dim");
   const Index turning = m.integer("qk_rope_head_dim");
   f.rotary = {frequencies<Angle<S>>(turning, m.number("rope_theta")),
               Pairs::neighbours};
-  f.scale = S(1) / S(sqrt(S(double(d + turning))));
+  f.scale = usual_scale<S>(d + turning);
   return f;
 }
 
@@ -740,6 +742,7 @@ Step<S>* latent_attention(Pass<S>& p, const Family<S>& f, Index l,
   auto o = absorb ? heads(p, beside(p, Q), row, c, s)
                   : heads(p, beside(p, Q), beside(p, K), beside(p, V), s);
   if (absorb) {
+    // make each output from its latent average
     std::vector<Step<S>*> outputs;
     for (Index h = 0; h < H; ++h)
       outputs.push_back(product(p, columns(p, o, h * r, r),
@@ -758,6 +761,8 @@ Step<S>* self_attention(Pass<S>& p, const Family<S>& f, Index l,
   if (m.has(at + "kv_b_proj.weight"))
     return latent_attention(p, f, l, x, at);
   const Index d = m.integer("head_dim"), first = first_position(p);
+
+  // map, normalise and turn queries or keys
   const auto placed = [&](const char* part) {
     const auto y = linear(p, x, at + part + "_proj");
     return turned(p, normed_heads(p, y, d, at + part + "_norm"), f.rotary,
@@ -787,10 +792,14 @@ Step<S>* skeleton_block(Pass<S>& p, const Family<S>& f, Index l,
     const double epsilon = p.model.number("rms_norm_eps");
     return gained(p, norm(p, y, epsilon, false), at + name, f.gain);
   };
+
+  // add what attention has found
   auto y = self_attention(p, f, l, normed(x, "input_layernorm"),
                           at + "self_attn.");
   if (f.sandwich) y = normed(y, "post_attention_layernorm");
   x = sum(p, x, y);
+
+  // add what the network makes of it
   y = normed(x, f.sandwich ? "pre_feedforward_layernorm"
                            : "post_attention_layernorm");
   y = network(p, f, y, at + "mlp.");
@@ -845,11 +854,13 @@ Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
   const Index H = p.model.integer("n_head");
   const std::string all = "transformer.";
 
-  // the older families' norm and map
+  // the older families' norm
   const auto normed = [&](Step<S>* y, const std::string& name) {
     const double epsilon = p.model.number("layer_norm_epsilon");
     return gained(p, norm(p, y, epsilon, true), name);
   };
+
+  // the map of GPT
   const auto map = [&](Step<S>* y, const std::string& name) {
     const auto w = transposed(p, p.weight(name + ".weight"));
     return shifted(p, product(p, y, w), p.weight(name + ".bias"));
@@ -885,6 +896,8 @@ Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
   const Index D = p.model.integer("hidden_size");
   const Index H = p.model.integer("n_head"), d = D / H;
   const std::string all = "transformer.";
+
+  // the older families' norm
   const auto normed = [&](Step<S>* y, const std::string& name) {
     const double epsilon = p.model.number("layer_norm_epsilon");
     return gained(p, norm(p, y, epsilon, true), name);
@@ -921,6 +934,8 @@ Step<S>* t5_attention(Pass<S>& p, Index l, Step<S>* x, Step<S>* context,
                       const std::string& at, const std::string& side) {
   const Index H = p.model.integer("num_heads");
   const auto q = linear(p, x, at + "q");
+
+  // make keys and values of rows or of the source
   auto k = linear(p, context ? context : x, at + "k");
   auto v = linear(p, context ? context : x, at + "v");
   const bool causal = side == "decoder" && !context;
@@ -977,6 +992,8 @@ template <class S>
 Step<S>* t5_logits(Pass<S>& p, const std::vector<Index>& tokens,
                    const std::vector<Index>& source) {
   const std::string table = "shared.weight";
+
+  // read the source, or remember it
   Step<S>* context = nullptr;
   if (p.memory && p.memory->encoded.size() > 0)
     context = p.step(p.memory->encoded);

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -346,7 +346,7 @@ inline TensorFile tensors_from(std::string_view bytes,
 // take a tensor out of a file
 /// A tensor by name as a matrix, its last extent across, the others down.
 /// Throws std::invalid_argument if there is none, std::domain_error for a
-/// whole number that a double does not hold, or without numbers but with
+/// whole number of 2^53 or more in size, or without numbers but with
 /// 2^62 columns.
 inline Matrix<double> stored_matrix(const TensorFile& f,
                                     const std::string& name) {
@@ -354,6 +354,8 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
   require(at != f.tensors.end(), "safetensors: ", f.name, " has no '",
           name, "'");
   const StoredTensor& t = at->second;
+
+  // make rows and columns of the extents
   const std::uint64_t bytes = detail::type_size(t.type);
   const std::uint64_t size = (t.end - t.begin) / bytes;
   const auto cols = t.extents.empty() ? 1 : t.extents.back();
@@ -364,19 +366,22 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
     // read one number of a tensor
     m.data()[k] = detail::stored_number(
         f.data.data() + t.begin + std::uint64_t(k) * bytes, t.type);
-    require_domain(t.type != "I64" || std::abs(m.data()[k]) <= 0x1p53,
+    require_domain(t.type != "I64" || std::abs(m.data()[k]) < 0x1p53,
                    "safetensors: ", f.name, ": '", name,
-                   "' holds a whole number beyond 2^53");
+                   "' holds a whole number of 2^53 or more");
   }
   return m;
 }
 
 // write a file of tensors
-/// The bytes of a valid file that holds these matrices as F64.
+/// The bytes of a valid file that holds these matrices as F64.  Throws
+/// std::invalid_argument for names or metadata that no valid file has.
 inline std::string tensor_bytes(
     const std::map<std::string, Matrix<double>>& tensors,
     const std::map<std::string, std::string>& metadata = {}) {
   std::string head = "{\"__metadata__\":{", data;
+
+  // say what the file says of itself
   for (const auto& [key, value] : metadata)
     head += (head.back() == '{' ? "" : ",") + detail::quoted(key) + ':' +
             detail::quoted(value);
@@ -392,6 +397,9 @@ inline std::string tensor_bytes(
             std::to_string(data.size()) + "]}";
   }
   head += '}';
+  require(detail::end_of_utf8(head) == head.size() &&
+              !tensors.contains("__metadata__"),
+          "tensor_bytes: a name or a text that no file may have");
   head.append((8 - head.size() % 8) % 8, ' ');
   return detail::eight_bytes(head.size()) + head + data;
 }
@@ -402,8 +410,9 @@ inline std::string tensor_bytes(
 inline TensorFile read_tensors(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   require(in.good(), "safetensors: cannot read ", path);
-  const std::string bytes(std::istreambuf_iterator<char>(in), {});
-  return tensors_from(bytes, path);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  return tensors_from(bytes.str(), path);
 }
 /// Writes tensor_bytes to a path.  Throws std::invalid_argument.
 inline void write_tensors(
