@@ -6,6 +6,7 @@
 #include "reference.hpp"
 #include "attn/autodiff.hpp"
 #include "attn/block.hpp"
+#include "attn/mask.hpp"
 
 namespace {
 using namespace attn;
@@ -130,10 +131,9 @@ BOOST_AUTO_TEST_CASE(heads_of_jax) {
     const Matrix<double> X = c.get<double>("X"), C = c.get<double>("C");
     const Matrix<Counted> Y = c.get<Counted>("X"), D = c.get<Counted>("C");
     const Matrix<bool> mask = c.get<double>("mask").array() > 0.5;
-    const auto t = multihead_forward(m, X, C,
-                                     causal_bias<double>(X.rows(), C.rows()));
+    const auto t = multihead_forward(m, X, C, bias_of<double>(from_matrix(mask)));
     const auto u = multihead_forward(n, Y, D,
-                                     causal_bias<Counted>(X.rows(), C.rows()));
+                                     bias_of<Counted>(from_matrix(mask)));
     agree(t.Y, u.Y, doubles(c, "Y", multihead_steps(n, Y, D, mask)));
     const auto bar = c.get<Counted>("bar_Y");
     const auto g = multihead_vjp(m, X, C, t, c.get<double>("bar_Y"));

@@ -70,11 +70,11 @@ static void gradient(benchmark::State& state, bool by_definition) {
 static void decoding(benchmark::State& state) {
   const Layer<float>& L = road(false).L;
   auto cache = empty_cache(L);
-  layer_decode(L, X.topRows(2047), cache);
-  if (!roads_agree() || !near(layer_decode(L, X.bottomRows(1), cache),
+  decode(L, X.topRows(2047), cache);
+  if (!roads_agree() || !near(decode(L, X.bottomRows(1), cache),
                               road(true).t.Y.bottomRows(1)))
     return state.SkipWithError("wrong output");
-  measure(state, [&] { return layer_decode(L, X.topRows(1), cache).sum(); });
+  measure(state, [&] { return decode(L, X.topRows(1), cache).sum(); });
 }
 BENCHMARK_CAPTURE(forward, kernel, false)->Name("layer/kernel/forward/2048");
 BENCHMARK_CAPTURE(gradient, kernel, false)

@@ -21,7 +21,7 @@ int main() {
     cache.append(x.K.middleRows(start, fresh), x.V.middleRows(start, fresh));
     VariantParts<double> now = x;
     now.Q = x.Q.middleRows(start, fresh);
-    const Matrix<double> O = variant_decode(now, rules, cache).O;
+    const Matrix<double> O = decode(now, rules, cache).O;
     off = std::max(off, (O - whole.O.middleRows(start, fresh)).norm());
     cache.forget_before(end - width);
     std::cout << "read up to " << end << ": the cache holds "

@@ -15,7 +15,7 @@ int main() {
   auto cache = empty_cache(layer);
   double off = 0;
   for (Index i = 0, rows = 20; i < 40; i += rows, rows = 1) {
-    const auto Y = layer_decode(layer, X.middleRows(i, rows), cache);
+    const auto Y = decode(layer, X.middleRows(i, rows), cache);
     off = std::max(off, (Y - whole.middleRows(i, rows)).norm());
   }
   std::cout << "the cache holds " << cache.first() << " to "

@@ -5,7 +5,9 @@ using namespace attn;
 
 int main() {
   const Matrix<double> s = gaussian<double>(8 * 64, 64, 1);
-  const Matrix<double> mask = causal_bias<double>(64, 64).replicate(8, 1);
+  const Matrix<double> past = Matrix<double>::Constant(64, 64, -HUGE_VAL)
+                                  .triangularView<Eigen::StrictlyUpper>();
+  const Matrix<double> mask = past.replicate(8, 1);
   std::cout << "sigma,cos,causal_cos,js,causal_js,limit\n";
   for (int k = 1; k <= 50; ++k) {
     const double sigma = 0.1 * k;

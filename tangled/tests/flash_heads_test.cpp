@@ -2,6 +2,7 @@
 #include "prelude.hpp"
 #include "verify.hpp"
 
+#include "attn/mask.hpp"
 #include "attn/multihead.hpp"
 #include "attn/softmax.hpp"
 #include "flash_case.hpp"
@@ -62,7 +63,7 @@ void check_grouped(Index kv, bool causal) {
   context << lift<quad>(K), lift<quad>(V);
   const Matrix<quad> truth =
       attend(selecting(H, kv, d, e), Matrix<quad>(lift<quad>(Q)), context,
-             causal ? causal_bias<quad>(n, m) : Matrix<quad>());
+             causal ? bias_of<quad>(attn::causal(n, m)) : Matrix<quad>());
   FlashHeads<double> many{H, kv};
   if (causal) many.rule.right = 0;
   const auto y = flash(Q, K, V, many);

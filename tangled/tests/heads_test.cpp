@@ -3,6 +3,7 @@
 #include "verify.hpp"
 #include "attn/heads.hpp"
 #include "attn/rounding.hpp"
+#include "modules.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(multihead)
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(entropy_per_head) {
 Matrix<double> random_heads(Index H, Index n, double sigma, bool causal,
                             std::uint64_t seed) {
   Matrix<double> s = sigma * gaussian<double>(H * n, n, seed);
-  if (causal) s += causal_bias<double>(n, n).replicate(H, 1);
+  if (causal) s += past_bias<double>(n, n).replicate(H, 1);
   return attn::gibbs(s);
 }
 BOOST_AUTO_TEST_CASE(cosine_of_unrelated_heads) {
@@ -218,14 +219,14 @@ BOOST_AUTO_TEST_CASE(dobrushin_by_hand) {
     BOOST_TEST(std::isnan(diameter(spoilt)));
   }
   for (const Index n : {1, 2, 3, 8, 100})
-    verify(std::abs(dobrushin(attn::gibbs(causal_bias<double>(n, n))) -
+    verify(std::abs(dobrushin(attn::gibbs(past_bias<double>(n, n))) -
                     (1 - 1 / double(n))), double(n) * 0x1p-52);
   BOOST_CHECK_EXCEPTION(dobrushin(2 * A), std::domain_error,
                         says("dobrushin: row 0"));
 }
 BOOST_AUTO_TEST_CASE(causal_averages_halve) {
   for (const Index n : {2, 10, 100}) {
-    const Matrix<double> A = attn::gibbs(causal_bias<double>(n, n));
+    const Matrix<double> A = attn::gibbs(past_bias<double>(n, n));
     Matrix<double> w = Matrix<double>::Zero(1, n);
     w(n - 1) = 1;
     for (int layer = 1; layer <= 40; ++layer) {

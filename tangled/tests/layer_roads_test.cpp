@@ -229,7 +229,7 @@ struct CutHeads {
 BOOST_AUTO_TEST_CASE(one_query_among_all_keys) {
   const Index n = 20;
   for (const int bits : {0 + sloped, sloped | sinks | scales, turned | capped,
-                         unscaled | sinks, tables | biased})
+                         unscaled | sinks, sinks | scales, tables | biased})
     for (int kind = 0; kind < 6; ++kind) {
       const auto L = draw_layer<double>(bits, mask_of_kind(kind, n), n, 5);
       const auto X = gaussian<double>(n, 5, 5, "X");
@@ -247,6 +247,18 @@ BOOST_AUTO_TEST_CASE(one_query_among_all_keys) {
           LiteralLayer row;
           row.L = truth.L.row(i), row.L_error = truth.L_error.row(i);
           verify_logZ<double>(cut.logZ, row);
+
+          // give each head its keys alone
+          CutHeads alone = cut;
+          alone.K.resize(cut.K.rows(), 24), alone.V.resize(cut.V.rows(), 12);
+          for (Index h = 0; h < 4; ++h) {
+            alone.K.middleCols(6 * h, 6) = cut.K.middleCols(6 * (h / 2), 6);
+            alone.V.middleCols(3 * h, 3) = cut.V.middleCols(3 * (h / 2), 3);
+          }
+          const HeadsView<double> apart = alone.view();
+          heads_forward<double>({4, 4}, L.parts, L.rules, {&apart, 1});
+          verify(alone.O, truth.O.row(i), truth.O_error.row(i));
+          verify_logZ<double>(alone.logZ, row);
           const bool added = (bits & (tables | biased)) || (kind == 3 && i > 1) ||
                              ((bits & sloped) && !L.rules.mask.allows(i, i));
           BOOST_TEST((route(L.parts, L.rules, view) ==
@@ -651,7 +663,7 @@ BOOST_AUTO_TEST_CASE(decodes_in_any_pieces) {
         auto cache = empty_cache(L);
         for (Index i = 0; i < n; i += piece) {
           const Index rows = std::min(piece, n - i);
-          verify(layer_decode(L, X.middleRows(i, rows), cache),
+          verify(decode(L, X.middleRows(i, rows), cache),
                  truth.Y.middleRows(i, rows),
                  truth.Y_error.middleRows(i, rows));
           BOOST_TEST(cache.end() == i + rows);
@@ -663,9 +675,9 @@ BOOST_AUTO_TEST_CASE(caches_form_a_monoid) {
                                     causal(unlimited, unlimited), 0, 4);
   const auto X = gaussian<double>(9, 5, 4, "X");
   auto first = empty_cache(L), second = first, both = first;
-  layer_decode(L, X.topRows(5), first);
-  layer_decode(L, X.bottomRows(4), second);
-  layer_decode(L, X, both);
+  decode(L, X.topRows(5), first);
+  decode(L, X.bottomRows(4), second);
+  decode(L, X, both);
   Matrix<double> K = second.keys();
   turn_heads<double>(K, *L.rotary, Places(std::vector<Index>(4, 5)));
   Matrix<double> size = X.cwiseAbs() * L.weights.W_K.cwiseAbs();
@@ -684,7 +696,7 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   const auto X = gaussian<double>(40, 5, 3, "X");
   auto cache = empty_cache(L);
   for (Index i = 0; i < 40; i += 4) {
-    layer_decode(L, X.middleRows(i, 4), cache);
+    decode(L, X.middleRows(i, 4), cache);
     const Index kept = cache.end() - cache.first();
     verify(double(std::abs(kept - std::min<Index>(i + 4, 5))), 0);
   }
@@ -696,17 +708,17 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     if (fault == 0) bad.rules.softcap = -1;
     if (fault == 1) bad.parts.bias.push_back(Matrix<double>::Zero(42, 41));
     if (fault == 2) s.at = {Positions{Places(2, 0), Places(2, 0)}};
-    BOOST_CHECK_THROW(layer_decode<double>(bad, X.topRows(2), {&cache, 1}, s),
+    BOOST_CHECK_THROW(decode<double>(bad, X.topRows(2), {&cache, 1}, s),
                       std::exception);
     BOOST_TEST(cache.end() == 40);
   }
   cache.forget_before(38);
-  BOOST_CHECK_EXCEPTION(layer_decode(L, X.topRows(1), cache),
+  BOOST_CHECK_EXCEPTION(decode(L, X.topRows(1), cache),
                         std::invalid_argument, says("were forgotten"));
   BOOST_TEST(cache.end() == 40);
   const auto all = draw_layer<double>(0, everything(50, 50), 50, 3);
   auto other = empty_cache(all);
-  layer_decode(all, X.topRows(9), other);
+  decode(all, X.topRows(9), other);
   BOOST_TEST(other.first() == 0);
 
   // refuse caches by name
@@ -715,7 +727,7 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     auto M = all;
     M.rules.mask = mask;
     const Index end = c.end();
-    BOOST_CHECK_EXCEPTION(layer_decode<double>(M, X.topRows(3), {&c, caches},
+    BOOST_CHECK_EXCEPTION(decode<double>(M, X.topRows(3), {&c, caches},
                                                Sequences{}),
                           std::invalid_argument, says(words));
     BOOST_TEST(c.end() == end);
@@ -730,7 +742,7 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   refused(all.rules.mask, KeyValueCache<double>(12, 5), 1, "has 12 and 5");
   auto last = all;
   last.rules.mask = everything(12, 12);
-  layer_decode(last, X.topRows(3), other);
+  decode(last, X.topRows(3), other);
   BOOST_TEST((other.first() == 12 && other.end() == 12));
 }
 
@@ -758,7 +770,7 @@ BOOST_AUTO_TEST_CASE(decodes_a_batch) {
       Index first = 0;
       for (std::size_t b = 0; b < 3; first += step[b++])
         rows.middleRows(first, step[b]) = X[b].middleRows(at[b], step[b]);
-      const auto Y = layer_decode<double>(L, rows, caches, {step});
+      const auto Y = decode<double>(L, rows, caches, {step});
       first = 0;
       for (std::size_t b = 0; b < 3; first += step[b++])
         verify(Y.middleRows(first, step[b]),
@@ -816,8 +828,8 @@ BOOST_AUTO_TEST_CASE(answer_prefix) {
   const auto truth = literal_layer(L, X, X);
   for (const Index first : {1, 3, 4, 6}) {
     auto cache = empty_cache(L);
-    const auto Y = layer_decode(L, X.topRows(first), cache);
-    const auto Z = layer_decode(L, X.bottomRows(n - first), cache);
+    const auto Y = decode(L, X.topRows(first), cache);
+    const auto Z = decode(L, X.bottomRows(n - first), cache);
     if (first < p)
       refute(distance(Y, truth.Y.topRows(first)), 1e-3);
     else

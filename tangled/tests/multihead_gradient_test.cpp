@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(adjoint_at_size) {
     const Matrix<double> X = gaussian<double>(96, 64, 12);
     const Matrix<double> dX = gaussian<double>(96, 64, 13);
     const Matrix<double> dY = gaussian<double>(96, 64, 14);
-    const Matrix<double> B = causal_bias<double>(96, 96);
+    const Matrix<double> B = past_bias<double>(96, 96);
     auto dual = lifted<Dual<double>>(m);
     for_each_weight([](auto, auto& w, const auto& v) {
       for (Index k = 0; k < w.size(); ++k) w.data()[k].d = v.data()[k];
@@ -174,33 +174,12 @@ BOOST_AUTO_TEST_CASE(each_head_as_alone) {
     }
   }
 }
-BOOST_AUTO_TEST_CASE(batches_add_up) {
-  const auto m = xavier<double>({4, 2, 1}, 1);
-  std::vector<Matrix<double>> X, dY;
-  for (Index n = 0; n < 4; ++n) {
-    X.push_back(gaussian<double>(n, 4, std::uint64_t(10 + n)));
-    dY.push_back(gaussian<double>(n, 4, std::uint64_t(20 + n)));
-  }
-  const auto [w, dX] = multihead_batch_vjp(m, X, dY, true);
-  auto sum = zeros_like(m);
-  for (std::size_t b = 0; b < 4; ++b) {
-    const auto B = causal_bias<double>(Index(b), Index(b));
-    const auto t = multihead_forward(m, X[b], X[b], B);
-    const auto g = multihead_vjp(m, X[b], t, dY[b]);
-    for_each_weight([](auto, auto& a, const auto& c) { a += c; }, sum,
-                    g.weights);
-    verify((g.X - dX[b]).norm(), 0);
-  }
-  for_each_weight([](auto, const auto& a, const auto& c) {
-    verify((a - c).norm(), 0);
-  }, sum, w);
-}
 
 // check the edges of the gradients
 BOOST_AUTO_TEST_CASE(future_gets_no_gradient) {
   const auto m = xavier<double>({6, 3}, 1);
   const Matrix<double> X = gaussian<double>(7, 6, 13);
-  const auto t = multihead_forward(m, X, X, causal_bias<double>(7, 7));
+  const auto t = multihead_forward(m, X, X, past_bias<double>(7, 7));
   for (Index n = 0; n <= 7; ++n) {
     Matrix<double> dY = gaussian<double>(7, 6, 14);
     dY.bottomRows(7 - n).setZero();
@@ -236,14 +215,10 @@ BOOST_AUTO_TEST_CASE(refuses_foreign_cotangents) {
   }
   BOOST_CHECK_EXCEPTION(multihead_vjp(m, X.leftCols(3), t, X),
                         std::invalid_argument, says("multihead_vjp: X is 3x3"));
-  BOOST_CHECK_EXCEPTION(multihead_batch_vjp(m, {X}, {}),
-                        std::invalid_argument, says("1 sequences but 0"));
   using bad = std::invalid_argument;
   const Tensor<double, up, up> six(2, 3);
   BOOST_CHECK_EXCEPTION((regroup<up, up>(six, {2, 2})), bad,
                         says("regroup: 6 numbers for 4 places"));
-  BOOST_CHECK_EXCEPTION(causal_bias<double>(-1, 2), bad, says("-1x2"));
-  BOOST_CHECK_EXCEPTION(causal_bias<double>(2, -1), bad, says("2x-1"));
 }
 
 // check the answers about heads
@@ -266,7 +241,7 @@ BOOST_AUTO_TEST_CASE(answer_key_bias) {
 BOOST_AUTO_TEST_CASE(answer_cache) {
   const auto m = xavier<quad>({8, 4, 1}, 1);
   const Matrix<quad> X = gaussian<quad>(6, 8, 12);
-  const auto t = multihead_forward(m, X, X, causal_bias<quad>(6, 6));
+  const auto t = multihead_forward(m, X, X, past_bias<quad>(6, 6));
   verify(double(std::abs((t.K.values.size() + t.V.values.size()) / 6 - 4)), 0);
   for (Index n = 1; n <= 6; ++n)
     verify(distance(attend(m, X.row(n - 1), X.topRows(n)), t.Y.row(n - 1)),

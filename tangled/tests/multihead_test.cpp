@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(positions_may_be_permuted) {
 // check the causal bias
 BOOST_AUTO_TEST_CASE(future_is_not_seen) {
   const auto m = xavier<double>({6, 3}, 1);
-  const Matrix<double> B = causal_bias<double>(7, 7);
+  const Matrix<double> B = past_bias<double>(7, 7);
   const Matrix<double> X = gaussian<double>(7, 6, 13);
   const Matrix<double> Y = attend(m, X, X, B);
   for (Index t = 1; t < 7; ++t) {
@@ -156,9 +156,9 @@ BOOST_AUTO_TEST_CASE(future_is_not_seen) {
 BOOST_AUTO_TEST_CASE(last_queries_see_the_cache) {
   const auto m = xavier<quad>({6, 3}, 1);
   const Matrix<quad> X = gaussian<quad>(7, 6, 13);
-  const Matrix<quad> Y = attend(m, X, X, causal_bias<quad>(7, 7));
+  const Matrix<quad> Y = attend(m, X, X, past_bias<quad>(7, 7));
   for (Index n = 0; n <= 7; ++n)
-    verify(distance(attend(m, X.bottomRows(n), X, causal_bias<quad>(n, 7)),
+    verify(distance(attend(m, X.bottomRows(n), X, past_bias<quad>(n, 7)),
                   Y.bottomRows(n)), 1e-31);
 }
 BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(queries_that_see_nothing) {
   m.b_O.setLinSpaced(1, 6);
   const Matrix<double> X = gaussian<double>(5, 6, 13);
   const Matrix<double> Y =
-      attend(m, X, X.topRows(2), causal_bias<double>(5, 2));
+      attend(m, X, X.topRows(2), past_bias<double>(5, 2));
   for (Index i = 0; i < 3; ++i)
     verify(largest(Y.row(i) - m.b_O.transpose()), 0);
   BOOST_TEST(!Y.hasNaN());
@@ -184,8 +184,8 @@ BOOST_AUTO_TEST_CASE(takes_any_rows) {
   verify((attend(m, X.block(2, 3, 5, 4)) - Y).norm(), 0);
   verify((attend(m, columns) - Y).norm(), 0);
   verify((attend(m, 2 * part) - attend(m, part + part)).norm(), 0);
-  const Eigen::MatrixXd bias = causal_bias<double>(9, 9);
-  const Matrix<double> Z = attend(m, part, columns, causal_bias<double>(5, 5));
+  const Eigen::MatrixXd bias = past_bias<double>(9, 9);
+  const Matrix<double> Z = attend(m, part, columns, past_bias<double>(5, 5));
   verify((attend(m, part, columns, bias.topLeftCorner(5, 5)) - Z).norm(), 0);
   const auto t = multihead_forward(m, columns, part + 0 * part);
   verify((multihead_vjp(m, columns, part, t, 2 * columns).X -
@@ -209,19 +209,6 @@ BOOST_AUTO_TEST_CASE(layer_without_weights) {
   const MultiHead<double> none{};
   BOOST_TEST((none.heads == 0 && none.kv_heads == 0 && none.group() == 0 &&
               none.d_k() == 0 && none.d_v() == 0));
-}
-BOOST_AUTO_TEST_CASE(batch_of_unequal_lengths) {
-  const auto m = xavier<double>({4, 2}, 1);
-  std::vector<Matrix<double>> X;
-  for (Index n = 0; n < 4; ++n)
-    X.push_back(gaussian<double>(n, 4, std::uint64_t(10 + n)));
-  const auto Y = multihead_batch(m, X), Z = multihead_batch(m, X, true);
-  for (std::size_t b = 0; b < 4; ++b) {
-    const Index n = Index(b);
-    verify((Y[b] - attend(m, X[b])).norm(), 0);
-    verify((Z[b] - attend(m, X[b], X[b], causal_bias<double>(n, n)))
-               .norm(), 0);
-  }
 }
 
 // check that nothing leaks through heads

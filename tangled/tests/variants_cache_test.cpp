@@ -188,10 +188,10 @@ BOOST_AUTO_TEST_CASE(cached_gradients_add_up) {
         VariantParts<double> here = queries_of(x, i, to);
         const Matrix<double> w = dO.middleRows(i, to - i);
         const Vector<double> l = dl.segment(i, to - i);
-        auto g = variant_decode_vjp(here, r, cache, w, l);
+        auto g = decode_vjp(here, r, cache, w, l);
         sum.Q.middleRows(i, to - i) = g.Q;
         const auto [parts, rules] = cut_to_cache(here, r, cache);
-        auto e = variant_errors<double>(parts, rules, w, l).g;
+        auto e = variant_errors<double>(owned(parts), rules, w, l).g;
         bound.Q.middleRows(i, to - i) = e.Q;
         if (x.bias.size() > 0) {
           Matrix<double> B = Matrix<double>::Zero(x.bias.rows(), x.bias.cols());
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
     cache.forget_before(i - L);
     cache.append(x.K.row(i), x.V.row(i));
     BOOST_TEST(cache.end() - cache.first() <= L + 1);
-    const auto f = variant_decode(queries_of(x, i, i + 1), r, cache);
+    const auto f = decode(queries_of(x, i, i + 1), r, cache);
     verify(f.O, lift<quad>(full.O.row(i)), bound.row(i));
   }
   BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.V.topRows(2)),
@@ -239,17 +239,17 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
                         std::invalid_argument, says("append 1x3 and 1x3"));
   BOOST_CHECK_EXCEPTION(cache.append(x.K.row(0), x.K.row(0)),
                         std::invalid_argument, says("append 1x4 and 1x4"));
-  BOOST_CHECK_EXCEPTION(variant_decode(x, r, KeyValueCache<double>(4, 3)),
+  BOOST_CHECK_EXCEPTION(decode(x, r, KeyValueCache<double>(4, 3)),
                         std::invalid_argument,
-                        says("variant_decode: 200 queries"));
+                        says("decode: 200 queries"));
   cache.forget_before(N - L);
-  BOOST_CHECK_EXCEPTION(variant_decode(queries_of(x, N - 1, N), r, cache),
+  BOOST_CHECK_EXCEPTION(decode(queries_of(x, N - 1, N), r, cache),
                         std::invalid_argument,
                         says("before row 193 are allowed"));
   cache.append(x.K.row(0), x.V.row(0));
-  BOOST_CHECK_EXCEPTION(variant_decode(queries_of(x, 0, 1), r, cache),
+  BOOST_CHECK_EXCEPTION(decode(queries_of(x, 0, 1), r, cache),
                         std::invalid_argument,
-                        says("variant_decode: 1 queries"));
+                        says("decode: 1 queries"));
 }
 BOOST_AUTO_TEST_CASE(rotated_keys_are_cached) {
   const Index N = 12, d = 4;
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(rotated_keys_are_cached) {
     cache.append(rotate<quad>(K.row(i), R, cache.end()) * g, x.V.row(i));
     QuadParts q = x;
     q.Q = rotate<quad>(Q.row(i), R, i);
-    verify(distance(variant_decode(q, r, cache).O, full.O.row(i)), 1e-30);
+    verify(distance(decode(q, r, cache).O, full.O.row(i)), 1e-30);
   }
 }
 BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(what_breaks_a_cache) {
     KeyValueCache<quad> cache(d, 2);
     cache.append(x.K.topRows(N / 2), x.V.topRows(N / 2));
     const VariantRules r{mask};
-    const auto f = variant_decode(queries_of(x, 0, N / 2), r, cache);
+    const auto f = decode(queries_of(x, 0, N / 2), r, cache);
     return distance(f.O, variant_forward(x, r).O.topRows(N / 2));
   };
   verify(last_of_half(causal(N, N)), 1e-31);
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(any_partition_decodes) {
       for (Index i = 0, c = 1; i < N; i += c, c = 1 + (c + bits) % 3) {
         const Index to = std::min(i + c, N);
         cache.append(x.K.middleRows(i, to - i), x.V.middleRows(i, to - i));
-        const auto f = variant_decode(queries_of(x, i, to), r, cache);
+        const auto f = decode(queries_of(x, i, to), r, cache);
         verify(distance(f.O, full.O.middleRows(i, to - i)), 1e-31);
       }
     }
@@ -452,7 +452,7 @@ BOOST_AUTO_TEST_CASE(answer_prefix) {
   KeyValueCache<quad> cache(2, 2);
   for (Index i = 0, to = l; i < N; i = to, to = i + 1) {
     cache.append(x.K.middleRows(i, to - i), x.V.middleRows(i, to - i));
-    const auto f = variant_decode(queries_of(x, i, to), r, cache);
+    const auto f = decode(queries_of(x, i, to), r, cache);
     verify(distance(f.O, full.O.middleRows(i, to - i)), 1e-31);
   }
 }

@@ -18,6 +18,7 @@
 #include "attn/glyphs.hpp"
 #include "attn/heads.hpp"
 #include "attn/hopfield.hpp"
+#include "attn/input.hpp"
 #include "attn/layer.hpp"
 #include "attn/learned.hpp"
 #include "attn/linear.hpp"

@@ -184,9 +184,13 @@ template <class S>
 BlockTrace<S> block_forward(const TransformerBlock<S>& b,
                             const std::type_identity_t<Matrix<S>>& X) {
   BlockTrace<S> t;
+
+  // forbid what comes later
+  const Matrix<S> past =
+      Matrix<S>::Constant(X.rows(), X.rows(), S(-HUGE_VAL))
+          .template triangularView<Eigen::StrictlyUpper>();
   t.first = detail::behind_norm(b, X, b.gain_1);
-  t.heads = multihead_forward(b.attention, t.first.x, t.first.x,
-                              causal_bias<S>(X.rows(), X.rows()));
+  t.heads = multihead_forward(b.attention, t.first.x, t.first.x, past);
   const Matrix<S> middle = X + t.heads.Y;
   t.second = detail::behind_norm(b, middle, b.gain_2);
 

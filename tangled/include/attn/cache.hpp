@@ -1,7 +1,6 @@
 // include/attn/cache.hpp: tangled from chapters/06-variants.nw; edit that file, not this one.
 #pragma once
 #include <algorithm>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -22,7 +21,7 @@ class KeyValueCache {
 
   // append to the cache
   /// Appends rows end(), ...  Throws std::invalid_argument.
-  void append(const Matrix<S>& k, const Matrix<S>& v) {
+  void append(const GivenRows<S>& k, const GivenRows<S>& v) {
     require(k.cols() == K.cols() && v.cols() == V.cols() &&
                 k.rows() == v.rows(), "KeyValueCache: append ", shape(k),
             " and ", shape(v), " to ", K.cols(), " and ", V.cols(), " columns");
@@ -52,9 +51,10 @@ class KeyValueCache {
 // attend to the cache
 /// Parts and rules of modified attention for the last queries x.Q, rows
 /// end() - n_q, ...; x.K and x.V are ignored, `whole` are the rules for
-/// all rows.  Throws std::invalid_argument.
+/// all rows.  The parts look at x and at the cache, and must not outlive
+/// them.  Throws std::invalid_argument.
 template <class S>
-std::pair<VariantParts<S>, VariantRules> cut_to_cache(
+std::pair<VariantParts<S, GivenRows<S>>, VariantRules> cut_to_cache(
     const VariantParts<S>& x, const VariantRules& whole,
     const KeyValueCache<S>& cache) {
   const Block b{cache.end() - x.Q.rows(), cache.end(), cache.first(),
@@ -62,46 +62,48 @@ std::pair<VariantParts<S>, VariantRules> cut_to_cache(
 
   // demand queries and keys that are there
   require(b.i0 >= 0 && b.i1 <= whole.mask.n_q() && b.i1 <= whole.mask.n_k(),
-          "variant_decode: ", x.Q.rows(), " queries end at row ", b.i1,
+          "decode: ", x.Q.rows(), " queries end at row ", b.i1,
           " of a mask ", whole.mask.n_q(), "x", whole.mask.n_k());
   require(count(whole.mask, {b.i0, b.i1, 0, b.j0}) == 0,
-          "variant_decode: keys before row ", b.j0,
+          "decode: keys before row ", b.j0,
           " are allowed, but were forgotten");
   VariantRules r = whole;
   r.mask = part(whole.mask, b);
-  VariantParts<S> y;
-  each_part([&](std::string_view name, const auto& from, auto& to) {
-    if (name != "K" && name != "V") to = from;
-  }, x, y);
-  y.K = cache.keys(), y.V = cache.values();
 
-  // cut the bias like the mask
-  if (y.bias.rows() > 1)
-    y.bias = y.bias.middleRows(b.i0, b.i1 - b.i0).eval();
-  if (y.bias.cols() > 1)
-    y.bias = y.bias.middleCols(b.j0, b.j1 - b.j0).eval();
+  // show the cache to a variant
+  const Index n = x.bias.rows(), m = x.bias.cols();
+  const Block cut{n > 1 ? b.i0 : 0, n > 1 ? b.i1 : n,
+                  m > 1 ? b.j0 : 0, m > 1 ? b.j1 : m};
+  VariantParts<S, GivenRows<S>> y{
+      .Q = x.Q, .K = cache.keys(), .V = cache.values(),
+      .bias = x.bias.block(cut.i0, cut.j0, cut.i1 - cut.i0,
+                           cut.j1 - cut.j0)};
+  each_part([](auto, const auto& from, auto& to) {
+    if constexpr (std::is_same_v<decltype(to), Matrix<S>&>) to = from;
+  }, x, y);
   return {std::move(y), std::move(r)};
 }
 /// Rows of modified attention for the last queries.  Throws as
 /// cut_to_cache and variant_forward.
 template <class S>
-VariantForward<S> variant_decode(const VariantParts<S>& x,
-                                 const VariantRules& whole,
-                                 const KeyValueCache<S>& cache) {
+VariantForward<S> decode(const VariantParts<S>& x,
+                         const VariantRules& whole,
+                         const KeyValueCache<S>& cache) {
   const auto [parts, rules] = cut_to_cache(x, whole, cache);
   return variant_forward(parts, rules);
 }
 /// Gradient of <dO, O> + <dlogZ, log Z> of the last queries (prop.
 /// cache-vjp): K and V for the rows in the cache, all others in the
-/// shapes of x.  Throws as variant_decode and variant_vjp.
+/// shapes of x.  Throws as decode and variant_vjp.
 template <class S>
-VariantParts<S> variant_decode_vjp(
+VariantParts<S> decode_vjp(
     const VariantParts<S>& x, const VariantRules& whole,
     const KeyValueCache<S>& cache,
     const std::type_identity_t<Matrix<S>>& dO,
     const std::type_identity_t<Vector<S>>& dlogZ = {}) {
   const auto [parts, r] = cut_to_cache(x, whole, cache);
-  auto g = variant_vjp(parts, r, variant_forward(parts, r), dO, dlogZ);
+  auto g = variant_vjp(owned(parts), r, variant_forward(parts, r), dO,
+                       dlogZ);
 
   // put the bias back where it was cut
   if (x.bias.size() > 0) {

@@ -362,6 +362,17 @@ Matrix<S> bias_of_head(const CallPlan& c, const HeadParts<S>& p,
       }
   return B;
 }
+/// Head h's bias, if that is all that is added, at all its places; or null.
+template <class S>
+const Matrix<S>* whole_bias(const CallPlan& c, const HeadParts<S>& p,
+                            const HeadRules& r, const HeadsView<S>& v,
+                            Index h) {
+  const bool more = present(p.table) || (present(r.slopes) && !c.sloped);
+  if (more || !present(p.bias)) return nullptr;
+  const Matrix<S>& B = of_head(p.bias, h);
+  const bool all = B.rows() == v.Q.rows() && B.cols() == v.K.rows();
+  return all ? &B : nullptr;
+}
 
 // gather a wave of heads
 /// Heads first .. first + n - 1 of a sequence, together in the kernel.
@@ -387,8 +398,10 @@ Wave<S> gather_wave(HeadCount H, const CallPlan& c, const HeadParts<S>& p,
 
   // point the rules of a wave to its matrices
   for (std::size_t k = 0; k < w.bias.size(); ++k) {
-    w.bias[k] = bias_of_head(c, p, r, v, first + Index(k));
-    w.heads[k].rule.bias = &w.bias[k];
+    const Index h = first + Index(k);
+    const Matrix<S>* whole = whole_bias(c, p, r, v, h);
+    if (!whole) w.bias[k] = bias_of_head(c, p, r, v, h);
+    w.heads[k].rule.bias = whole ? whole : &w.bias[k];
   }
   return w;
 }
@@ -432,8 +445,23 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     return In<S>(m.data() + from * m.outerStride(), to - from, m.cols(),
                  Eigen::OuterStride<>(m.outerStride()));
   };
+
+  // read the state of a head
+  const auto read = [&](Index h, const Online<S>& y) {
+    Out<S>(v.O).row(0).segment(h * e, e) = y.output();
+    v.logZ[h] = y.logZ();
+  };
   for (Index g = 0; g < H.kv_heads; ++g) {
     const Page<S> page{rows(columns(v.K, g, d)), rows(columns(v.V, g, e))};
+
+    // ask for a head that has its keys alone
+    if (R == 1 && !r.softcap && !c.sloped) {
+      const RowVector<S> q = v.Q.row(0).segment(g * d, d);
+      auto y = Online<S>::nothing(e);
+      if (present(p.sink)) y.m = p.sink(g), y.l = S(1);
+      read(g, merge(y, decode<S>(q, {&page, 1}, entry(p.scale, g))));
+      continue;
+    }
     Matrix<S> Q = Eigen::Map<const Matrix<S>>(v.Q.data() + g * R * d, R, d);
 
     // write the rule of a group's one query
@@ -450,26 +478,31 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     if (present(p.sink)) rule.sinks = {p.sink.data() + at, n};
     rule.offset = c.offset - from;
     const auto states = decode<S>(Q, {&page, 1}, rule);
-
-    // read the states of a group
-    for (Index k = 0; k < R; ++k) {
-      const auto& y = states[std::size_t(k)];
-      Out<S>(v.O).row(0).segment((g * R + k) * e, e) = y.output();
-      v.logZ[g * R + k] = y.logZ();
-    }
+    for (Index k = 0; k < R; ++k) read(g * R + k, states[std::size_t(k)]);
   }
 }
 
-// write one head as a variant
-/// Head h of a sequence as modified attention.
+// show the bias of one head
+/// The bias of head h at the places of a sequence; empty if there is none.
 template <class S>
-std::pair<VariantParts<S>, VariantRules> variant_of_head(
+GivenRows<S> bias_given(const HeadParts<S>& p, const HeadsView<S>& v,
+                        Index h) {
+  if (!present(p.bias)) return {};
+  return of_head(p.bias, h).block(v.query0, v.key0, v.Q.rows(),
+                                  v.K.rows());
+}
+
+// write one head as a variant
+/// Head h of a sequence as modified attention, which looks at its rows.
+template <class S>
+std::pair<VariantParts<S, GivenRows<S>>, VariantRules> variant_of_head(
     HeadCount H, const CallPlan& c, const HeadParts<S>& p,
     const HeadRules& r, const HeadsView<S>& v, Index h) {
   const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
   const Index g = h / H.group();
-  VariantParts<S> x{columns(v.Q, h, d), columns(v.K, g, d),
-                    columns(v.V, g, e)};
+  VariantParts<S, GivenRows<S>> x{
+      .Q = columns(v.Q, h, d), .K = columns(v.K, g, d),
+      .V = columns(v.V, g, e), .bias = bias_given(p, v, h)};
 
   // give a variant the numbers of its head
   const auto number = [](const S& s) {
@@ -479,9 +512,8 @@ std::pair<VariantParts<S>, VariantRules> variant_of_head(
   if (present(p.sink)) x.sink = number(p.sink(h));
   if (present(p.table)) x.table = p.table.row(h);
   if (present(r.slopes)) x.slope = number(S(r.slopes[std::size_t(h)]));
-  if (present(p.bias))
-    x.bias = of_head(p.bias, h).block(v.query0, v.key0, v.Q.rows(),
-                                      v.K.rows());
+
+  // give a variant the rules of its head
   VariantRules rules{c.mask};
   rules.softcap = r.softcap, rules.buckets = r.buckets;
   rules.dropout = r.dropout, rules.empty = r.empty;
@@ -604,7 +636,7 @@ void backward_by_definition(HeadCount H, const CallPlan& c,
   for (Index h = 0; h < H.heads; ++h) {
     // take one variant back
     const auto [x, rules] = variant_of_head(H, c, p, r, v, h);
-    const auto g = variant_vjp(x, rules, variant_forward(x, rules),
+    const auto g = variant_vjp(owned(x), rules, variant_forward(x, rules),
                                columns(bar.dO, h, e));
     columns(bar.dQ, h, d) = g.Q;
     columns(bar.dK, h / H.group(), d) += g.K;
@@ -813,8 +845,8 @@ Positions positions_of(const Layer<S>& L, const Block& places,
 }
 /// Q, K and V of X and C, normalised but not turned.
 template <class S>
-LayerTrace<S> prepare(const Layer<S>& L, const ScoreRows<S>& X,
-                      const ScoreRows<S>& C) {
+LayerTrace<S> prepare(const Layer<S>& L, const Input<S>& X,
+                      const Input<S>& C) {
   const MultiHead<S>& w = L.weights;
   LayerTrace<S> t;
   t.Q = project<S>(X, w.W_Q, w.b_Q).mat();
@@ -869,8 +901,7 @@ std::vector<HeadsView<S>> views_of(const Layer<S>& L,
 /// lengths fit each other.
 template <class S>
 std::vector<Span> require_layer(const char* who, const Layer<S>& L,
-                                const ScoreRows<S>& X,
-                                const ScoreRows<S>& C,
+                                const Input<S>& X, const Input<S>& C,
                                 const Sequences& s) {
   require_multihead<S>(who, L.weights, X, C, Matrix<S>());
   const Index d = L.weights.d_k();
@@ -890,9 +921,9 @@ std::vector<Span> require_layer(const char* who, const Layer<S>& L,
 // refuse a foreign trace of a layer
 /// Throws unless the trace belongs to these inputs and dY fits Y.
 template <class S>
-void require_trace(const Layer<S>& L, const ScoreRows<S>& X,
-                   const ScoreRows<S>& C, const LayerTrace<S>& t,
-                   const ScoreRows<S>& dY) {
+void require_trace(const Layer<S>& L, const Input<S>& X,
+                   const Input<S>& C, const LayerTrace<S>& t,
+                   const Input<S>& dY) {
   const MultiHead<S>& w = L.weights;
   require(t.Q.rows() == X.rows() && t.Q.cols() == w.W_Q.cols() &&
               t.K.rows() == C.rows() && t.K.cols() == w.W_K.cols() &&
@@ -928,8 +959,8 @@ std::vector<HeadsCotangent<S>> cotangents_of(
 // pull back through the rows of a layer
 /// From the cotangents of Q, K and V to those of weights and inputs.
 template <class S>
-void pull_back(const Layer<S>& L, const ScoreRows<S>& X,
-               const ScoreRows<S>& C, const LayerTrace<S>& t,
+void pull_back(const Layer<S>& L, const Input<S>& X,
+               const Input<S>& C, const LayerTrace<S>& t,
                const std::vector<Span>& spans, LayerTrace<S>& bar,
                LayerGradient<S>& g) {
   const MultiHead<S>& w = L.weights;
@@ -969,21 +1000,21 @@ inline Index first_needed(const Mask& m, Index first, Index end) {
 template <class S>
 void require_caches(const Layer<S>& L, const std::vector<Span>& spans,
                     std::span<KeyValueCache<S>> caches) {
-  require(caches.size() == spans.size(), "layer_decode: ", caches.size(),
+  require(caches.size() == spans.size(), "decode: ", caches.size(),
           " caches for ", spans.size(), " sequences");
   const Index dk = L.weights.W_K.cols(), dv = L.weights.W_V.cols();
   for (std::size_t b = 0; b < spans.size(); ++b) {
     const KeyValueCache<S>& c = caches[b];
     require(c.keys().cols() == dk && c.values().cols() == dv,
-            "layer_decode: cache ", b, " has ", c.keys().cols(), " and ",
+            "decode: cache ", b, " has ", c.keys().cols(), " and ",
             c.values().cols(), " columns, expected ", dk, " and ", dv);
 
     // refuse a cache that has forgotten too much
     const Mask& m = L.rules.mask;
     const Index end = c.end() + spans[b].n;
-    require(end <= m.n_q() && end <= m.n_k(), "layer_decode: place ", end,
+    require(end <= m.n_q() && end <= m.n_k(), "decode: place ", end,
             " of a mask ", m.n_q(), "x", m.n_k());
-    require(count(m, {c.end(), end, 0, c.first()}) == 0, "layer_decode: ",
+    require(count(m, {c.end(), end, 0, c.first()}) == 0, "decode: ",
             "keys before place ", c.first(), " of sequence ", b,
             " are allowed, but were forgotten");
   }
@@ -997,7 +1028,7 @@ void require_chunk(const Layer<S>& L, const HeadsView<S>& v,
     return In<S>(m.data(), n, m.cols(),
                  Eigen::OuterStride<>(m.outerStride()));
   };
-  require_heads_fit<S>("layer_decode", L.count(), L.parts, L.rules,
+  require_heads_fit<S>("decode", L.count(), L.parts, L.rules,
                        {v.Q, longer(v.K), longer(v.V), v.O, v.logZ,
                         c.end(), c.first(), v.at});
 }
@@ -1023,6 +1054,18 @@ template <class S>
 LayerTrace<S> layer_forward(const Layer<S>& L, const Input<S>& X,
                             const Sequences& s = {}) {
   return layer_forward(L, X, X, s);
+}
+/// The Y of layer_forward alone; arguments and errors are its.
+template <class S>
+Matrix<S> attend(const Layer<S>& L, const Input<S>& X, const Input<S>& C,
+                 const Sequences& s = {}) {
+  return layer_forward(L, X, C, s).Y;
+}
+/// The same for self-attention.
+template <class S>
+Matrix<S> attend(const Layer<S>& L, const Input<S>& X,
+                 const Sequences& s = {}) {
+  return layer_forward(L, X, X, s).Y;
 }
 
 // pull back through a layer
@@ -1076,10 +1119,9 @@ KeyValueCache<S> empty_cache(const Layer<S>& L) {
 /// Throws std::invalid_argument and std::domain_error, before any cache
 /// is changed unless for an empty row that shall be refused.
 template <class S>
-Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
-                       std::span<KeyValueCache<S>> caches,
-                       const Sequences& s) {
-  const auto spans = detail::require_layer("layer_decode", L, X, X, s);
+Matrix<S> decode(const Layer<S>& L, const Input<S>& X,
+                 std::span<KeyValueCache<S>> caches, const Sequences& s) {
+  const auto spans = detail::require_layer("decode", L, X, X, s);
   detail::require_caches(L, spans, caches);
   LayerTrace<S> t = detail::prepare<S>(L, X, X);
   std::vector<HeadsView<S>> views = detail::views_of(L, t, spans);
@@ -1121,8 +1163,8 @@ Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
 }
 /// The same for one sequence.
 template <class S>
-Matrix<S> layer_decode(const Layer<S>& L, const Input<S>& X,
-                       KeyValueCache<S>& cache) {
-  return layer_decode<S>(L, X, std::span<KeyValueCache<S>>(&cache, 1), {});
+Matrix<S> decode(const Layer<S>& L, const Input<S>& X,
+                 KeyValueCache<S>& cache) {
+  return decode<S>(L, X, std::span<KeyValueCache<S>>(&cache, 1), {});
 }
 }  // namespace attn

@@ -3,6 +3,7 @@
 
 // include what masks need
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -378,5 +379,11 @@ inline std::string picture(const Mask& m) {
   for (Index i = 0; i < m.n_q(); ++i, s += '\n')
     for (Index j = 0; j < m.n_k(); ++j) s += m.allows(i, j) ? '#' : '.';
   return s;
+}
+/// The mask as a bias, n_q x n_k: 0 where allowed, -infinity elsewhere.
+template <class S>
+Matrix<S> bias_of(const Mask& m) {
+  return dense(m).select(Matrix<S>::Zero(m.n_q(), m.n_k()),
+                         S(-HUGE_VAL));
 }
 }  // namespace attn

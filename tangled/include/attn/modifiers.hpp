@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attn/backward.hpp"
+#include "attn/input.hpp"
 #include "attn/mask.hpp"
 #include "attn/quad.hpp"
 #include "attn/softmax.hpp"
@@ -100,14 +101,15 @@ struct Dropout {
 
 // say what a variant is made of
 /// Everything modified attention reads that has a gradient (def.
-/// modified); 0 x 0 where absent.  Also the type of that gradient.
-template <class S>
+/// modified); 0 x 0 where absent.  Also the type of that gradient.  With
+/// GivenRows<S> for R what grows with positions is read where it lies.
+template <class S, class R = Matrix<S>>
 struct VariantParts {
-  Matrix<S> Q, K, V;               // n_q x d, n_k x d, n_k x d_v
+  R Q, K, V;                       // n_q x d, n_k x d, n_k x d_v
   Matrix<S> scale{}, u{}, w{};     // 1 x 1; 1 x d
   Matrix<S> rel_keys{};            // R: (2 reach + 1) x d
   Matrix<S> rel_values{};          // R': (2 reach + 1) x d_v
-  Matrix<S> bias{};                // n_q or 1 rows, n_k or 1 columns
+  R bias{};                        // n_q or 1 rows, n_k or 1 columns
   Matrix<S> table{};               // 1 x number of buckets
   Matrix<S> slope{}, sink{};       // 1 x 1
 };
@@ -119,6 +121,13 @@ void each_part(F f, P&... p) {
   f("rel_keys", p.rel_keys...), f("rel_values", p.rel_values...);
   f("bias", p.bias...), f("table", p.table...);
   f("slope", p.slope...), f("sink", p.sink...);
+}
+/// The same parts in matrices of their own.
+template <class S, class R>
+VariantParts<S> owned(const VariantParts<S, R>& x) {
+  VariantParts<S> y;
+  each_part([](auto, const auto& from, auto& to) { to = from; }, x, y);
+  return y;
 }
 /// A query without a key: its row is zero, or is refused.
 enum class Empty { zero, refuse };
@@ -164,37 +173,31 @@ Matrix<S> scatter(const Matrix<S>& Y, const VariantRules& r, const Block& b,
 }
 
 // score a block of pairs
-/// Q plus one vector, kept in sum, if there is one; otherwise Q itself.
-template <class S>
-const Matrix<S>& displaced(const Matrix<S>& Q, const Matrix<S>& u,
-                           Matrix<S>& sum) {
+/// The rows Q, plus one vector if there is one.
+template <class S, class R>
+GivenRows<S> displaced(const R& Q, const Matrix<S>& u) {
   if (u.size() == 0) return Q;
-  sum = Q;
-  sum.rowwise() += u.row(0);
-  return sum;
+  return Q.rowwise() + u.row(0);
 }
 /// P of eq. mod-raw for the pairs of a block, forbidden or not.
-template <class S>
-Matrix<S> products(const VariantParts<S>& x, const VariantRules& r,
+template <class S, class R>
+Matrix<S> products(const VariantParts<S, R>& x, const VariantRules& r,
                    const Block& b) {
-  Matrix<S> plus_u, plus_w;
-  const auto rows = [&b](const Matrix<S>& Q) {
-    return view<up, up>(Q.middleRows(b.i0, b.i1 - b.i0));
-  };
+  const auto Q = x.Q.middleRows(b.i0, b.i1 - b.i0);
+  const auto K = x.K.middleRows(b.j0, b.j1 - b.j0);
   Matrix<S> P = eq<"P^{ij} = Q^{ia} K^j{}_a">(  // eq:variant-content
-      rows(displaced(x.Q, x.u, plus_u)),
-      view<up, dn>(x.K.middleRows(b.j0, b.j1 - b.j0))).mat();
+      view<up, up>(displaced(Q, x.u)), view<up, dn>(K)).mat();
 
   // add the products with the table of offsets
   if (x.rel_keys.size() > 0)
     gather<S>(eq<"P^{ir} = Q^{ia} R^r{}_a">(  // eq:variant-offset
-        rows(displaced(x.Q, x.w, plus_w)),
-        view<up, dn>(x.rel_keys)).mat(), r, b, P);
+        view<up, up>(displaced(Q, x.w)), view<up, dn>(x.rel_keys)).mat(),
+        r, b, P);
   return P;
 }
 /// c_0: the given scale, or 1/sqrt(d).
-template <class S>
-S scale_of(const VariantParts<S>& x) {
+template <class S, class R>
+S scale_of(const VariantParts<S, R>& x) {
   using std::sqrt;
   return x.scale.size() > 0 ? x.scale(0, 0)
                             : S(S(1) / sqrt(S(double(x.K.cols()))));
@@ -203,20 +206,20 @@ S scale_of(const VariantParts<S>& x) {
 // modify one score
 /// The entry of a bias that may have one row or one column only.
 template <class B>
-auto& bias_at(B& bias, Index i, Index j) {
+decltype(auto) bias_at(B& bias, Index i, Index j) {
   return bias(bias.rows() == 1 ? 0 : i, bias.cols() == 1 ? 0 : j);
 }
 /// Is the pair forbidden by a bias or by the table of buckets?
-template <class S>
-bool barred(const VariantParts<S>& x, const VariantRules& r, Index i,
+template <class S, class R>
+bool barred(const VariantParts<S, R>& x, const VariantRules& r, Index i,
             Index j) {
   return (x.bias.size() > 0 && is_forbidden(bias_at(x.bias, i, j))) ||
          (x.table.size() > 0 &&
           is_forbidden(x.table(0, r.buckets(r.offset(i, j)))));
 }
 /// S^ij from X^ij (eq. mod-score), for a pair that is not forbidden.
-template <class S>
-S modify(S X, const VariantParts<S>& x, const VariantRules& r, Index i,
+template <class S, class R>
+S modify(S X, const VariantParts<S, R>& x, const VariantRules& r, Index i,
          Index j) {
   using std::tanh;
   const Index t = r.offset(i, j);
@@ -227,8 +230,8 @@ S modify(S X, const VariantParts<S>& x, const VariantRules& r, Index i,
   return X;
 }
 /// Scores of a block, -inf where forbidden; c is the mask's cover of it.
-template <class S>
-Matrix<S> modified(const Matrix<S>& P, const VariantParts<S>& x,
+template <class S, class R>
+Matrix<S> modified(const Matrix<S>& P, const VariantParts<S, R>& x,
                    const VariantRules& r, const Block& b, Cover c) {
   const S never(-std::numeric_limits<double>::infinity());
   const S c0 = scale_of(x);
@@ -244,8 +247,8 @@ Matrix<S> modified(const Matrix<S>& P, const VariantParts<S>& x,
 
 // demand a variant that fits
 /// Throws unless the parts fit the mask and each other; who is for errors.
-template <class S>
-void require_variant(const char* who, const VariantParts<S>& x,
+template <class S, class R>
+void require_variant(const char* who, const VariantParts<S, R>& x,
                      const VariantRules& r) {
   const Index n = r.mask.n_q(), m = r.mask.n_k(), d = x.K.cols();
   require(x.Q.rows() == n && x.K.rows() == m, who, ": the mask is for ", n,
@@ -255,7 +258,7 @@ void require_variant(const char* who, const VariantParts<S>& x,
           "is no scale");
 
   // demand parts that fit
-  const auto demand = [&](const char* name, const Matrix<S>& a, Index rows,
+  const auto demand = [&](const char* name, const auto& a, Index rows,
                           Index cols, bool optional = true) {
     require((optional && a.size() == 0) ||
                 (a.rows() == rows && a.cols() == cols),
@@ -276,6 +279,18 @@ void require_variant(const char* who, const VariantParts<S>& x,
                  ": softcap must be positive");
   require_domain(0 <= r.dropout.p && r.dropout.p < 1, who, ": dropout ",
                  r.dropout.p, " is not in [0, 1)");
+}
+
+// sum over the rows that are seen
+/// product(Y), a sum with weights w over rows Y of any type; no row is
+/// read by those who may not see it.
+template <class S, class R, class F>
+Matrix<S> sum_rows(const Matrix<S>& scores, const Matrix<S>& w, const R& Y,
+                   F product) {
+  for (Index j = 0; j < Y.rows(); ++j)
+    if (!all_finite(Y.row(j)))
+      return sum_seen(scores, w, Matrix<S>(Y), product);
+  return product(Y);
 }
 
 // sum over the offsets that are seen
@@ -374,8 +389,8 @@ struct VariantForward {
 /// not read (prop. variant-unseen).  Throws std::invalid_argument for
 /// shapes that do not fit, std::domain_error for p or a cap out of range
 /// and, if the rules say so, for an empty row.
-template <class S>
-VariantForward<S> variant_forward(const VariantParts<S>& x,
+template <class S, class R = Matrix<S>>
+VariantForward<S> variant_forward(const VariantParts<S, R>& x,
                                   const VariantRules& r) {
   detail::require_variant("variant_forward", x, r);
   const Block all = r.mask.whole();
@@ -388,8 +403,9 @@ VariantForward<S> variant_forward(const VariantParts<S>& x,
 
   // sum up the values of a variant
   f.D = detail::dropped<S>(f.A.leftCols(r.mask.n_k()), r, all);
-  f.O = detail::sum_seen(f.scores, f.D, x.V, [&](const Matrix<S>& V) {
-    return detail::weighted(f.D, V);
+  f.O = detail::sum_rows(f.scores, f.D, x.V, [&](const auto& V) {
+    return Matrix<S>(eq<"O^{ic} = A^i{}_j V^{jc}">(
+        view<up, dn>(f.D), view<up, up>(V)).mat());
   });
   if (const Index rows = x.rel_values.rows(); rows > 0)
     f.O += detail::sum_offsets(f.scores,
@@ -408,8 +424,8 @@ struct TiledVariant {
 };
 /// variant_forward's O and log Z, skipping wholly masked square tiles.
 /// Throws as variant_forward, std::invalid_argument unless tile >= 1.
-template <class S>
-TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
+template <class S, class R = Matrix<S>>
+TiledVariant<S> variant_in_tiles(const VariantParts<S, R>& x,
                                  const VariantRules& r, Index tile) {
   detail::require_variant("variant_in_tiles", x, r);
   require(tile >= 1, "variant_in_tiles: tile ", tile);
@@ -433,7 +449,7 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S>& x,
 
     // sum up the values of one row of tiles
     const Matrix<S> D = detail::dropped<S>(row.A.leftCols(m), r, rows);
-    Matrix<S> O = detail::sum_seen(s, D, x.V, [&](const Matrix<S>& V) {
+    Matrix<S> O = detail::sum_rows(s, D, x.V, [&](const auto& V) {
       Matrix<S> sum = Matrix<S>::Zero(h, V.cols());
       each_tile(r.mask, rows, tile, [&](const Block& b, Cover) {
         add_times(sum, D.middleCols(b.j0, b.j1 - b.j0),
@@ -525,20 +541,19 @@ VariantParts<S> variant_vjp(
     }
 
   // pull back to the vectors of a variant
-  Matrix<S> sum_u, sum_w;
   g.Q = detail::sum_seen(f.scores, dP, x.K, [&](const Matrix<S>& K) {
     return detail::query_cotangent(dP, K);
   });
   if (x.u.size() > 0) g.u = g.Q.colwise().sum();
   g.K = detail::sum_seen(seen_by, dP.transpose(),
-                         detail::displaced(x.Q, x.u, sum_u),
+                         Matrix<S>(detail::displaced(x.Q, x.u)),
                          [&](const Matrix<S>& Q) {
                            return detail::key_cotangent(dP, Q);
                          });
   if (const Index rows = x.rel_keys.rows(); rows > 0) {
     const Matrix<S> W = detail::scatter(dP, r, all, rows);
-    g.rel_keys = detail::rows_of_table(
-        f.scores, W, detail::displaced(x.Q, x.w, sum_w), r);
+    g.rel_keys = detail::rows_of_table<S>(
+        f.scores, W, detail::displaced(x.Q, x.w), r);
     const Matrix<S> dQw =
         detail::sum_offsets(f.scores, W, x.rel_keys, r, all);
     g.Q += dQw;

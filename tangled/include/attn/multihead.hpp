@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "attn/backward.hpp"
 #include "attn/einsum.hpp"
 #include "attn/gibbs.hpp"
+#include "attn/input.hpp"
 #include "attn/random.hpp"
 #include "attn/tensor.hpp"
 
@@ -163,8 +163,8 @@ void require_weights(const char* f, const MultiHead<S>& m) {
 // refuse inputs that do not fit the weights
 template <class S>
 void require_multihead(const char* f, const MultiHead<S>& m,
-                       const ScoreRows<S>& X, const ScoreRows<S>& C,
-                       const ScoreRows<S>& bias) {
+                       const Input<S>& X, const Input<S>& C,
+                       const Input<S>& bias) {
   require_weights(f, m);
   require(X.cols() == m.W_Q.rows(), f, ": X is ", shape(X),
           " but W_Q is ", shape(m.W_Q));
@@ -181,13 +181,9 @@ void require_multihead(const char* f, const MultiHead<S>& m,
 // the forward pass of all heads
 
 // project the inputs of all heads at once
-/// Rows of features, in whatever type they come; S is not deduced here.
-template <class S>
-using Input = std::type_identity_t<ScoreRows<S>>;
-
 /// X W, plus b in every row unless b is empty (eq. mh-project).
 template <class S>
-Tensor<S, up, up> project(const ScoreRows<S>& X, const Matrix<S>& W,
+Tensor<S, up, up> project(const Input<S>& X, const Matrix<S>& W,
                           const Vector<S>& b) {
   const auto x = view<up, up>(X);
   const auto w = view<dn, up>(W);
@@ -227,24 +223,10 @@ auto stacked(T& x) {
   for (std::size_t k = 0; k + 1 < x.dim.size(); ++k) rows *= x.dim[k];
   return Eigen::Map<M>(x.values.data(), rows, x.dim.back());
 }
-
-// forbid and favour pairs of positions
-/// Zero where key j is not after query i, the last of each aligned;
-/// minus infinity elsewhere.  n_q x n_k.
-/// Throws std::invalid_argument.
-template <class S>
-Matrix<S> causal_bias(Index n_q, Index n_k) {
-  require(n_q >= 0 && n_k >= 0, "causal_bias: extents ", n_q, "x", n_k);
-  Matrix<S> B = Matrix<S>::Zero(n_q, n_k);
-  for (Index i = 0; i < n_q; ++i)
-    for (Index j = std::max(Index(0), i + n_k - n_q + 1); j < n_k; ++j)
-      B(i, j) = S(-std::numeric_limits<double>::infinity());
-  return B;
-}
 namespace detail {
 // add a bias to the scores of all heads
 template <class S>
-void add_bias(Tensor<S, up, up, up, up>& scores, const ScoreRows<S>& B) {
+void add_bias(Tensor<S, up, up, up, up>& scores, const Input<S>& B) {
   if (B.size() == 0) return;
   auto rows = stacked(scores);
   for (Index k = 0; k < rows.rows(); ++k)
@@ -252,11 +234,6 @@ void add_bias(Tensor<S, up, up, up, up>& scores, const ScoreRows<S>& B) {
       const S& b = B(k % B.rows(), j);
       rows(k, j) = is_forbidden(b) ? b : S(rows(k, j) + b);
     }
-}
-
-template <class S>
-Matrix<S> sequence_bias(const Matrix<S>& x, bool causal) {
-  return causal ? causal_bias<S>(x.rows(), x.rows()) : Matrix<S>();
 }
 
 // keep forbidden pairs at zero
@@ -321,7 +298,7 @@ auto sum_pairs(const P& scores, const W& w, const Y& y, F product) {
 }
 
 template <Onto side, class S, class P>
-ScoreRows<S> only_in_pairs(const P& scores, const ScoreRows<S>& X,
+GivenRows<S> only_in_pairs(const P& scores, const Input<S>& X,
                            Matrix<S>& copy) {
   const std::vector<bool> bad = spoilt(X);
   if (std::find(bad.begin(), bad.end(), true) == bad.end()) return X;
@@ -401,16 +378,6 @@ template <class S>
 Matrix<S> attend(const MultiHead<S>& m, const Input<S>& X) {
   return multihead_forward(m, X, X).Y;
 }
-/// Multi-head self-attention of each sequence; causal or not.
-template <class S>
-std::vector<Matrix<S>> multihead_batch(const MultiHead<S>& m,
-                                       const std::vector<Matrix<S>>& X,
-                                       bool causal = false) {
-  std::vector<Matrix<S>> Y;
-  for (const Matrix<S>& x : X)
-    Y.push_back(attend(m, x, x, detail::sequence_bias<S>(x, causal)));
-  return Y;
-}
 
 // pull the metric of a head back
 /// The bilinear form of head h on inputs and context, W_Q g W_K^T with
@@ -435,8 +402,8 @@ namespace detail {
 // refuse foreign traces
 template <class S>
 void require_cotangent(const char* f, const MultiHead<S>& m,
-                       const ScoreRows<S>& X, const ScoreRows<S>& C,
-                       const HeadTrace<S>& t, const ScoreRows<S>& dY) {
+                       const Input<S>& X, const Input<S>& C,
+                       const HeadTrace<S>& t, const Input<S>& dY) {
   require_multihead<S>(f, m, X, C, Matrix<S>());
   const Index n = X.rows(), k = C.rows(), G = m.kv_heads;
   using Four = std::array<Index, 4>;
@@ -477,7 +444,7 @@ struct ProjectionGradient {
 /// (eqs. mh-pull-w to mh-pull-x).  Throws std::invalid_argument if shapes
 /// do not fit.
 template <class S, class D>
-ProjectionGradient<S> project_vjp(const ScoreRows<S>& X, const Matrix<S>& W,
+ProjectionGradient<S> project_vjp(const Input<S>& X, const Matrix<S>& W,
                                   const Vector<S>& b, const D& dY) {
   ProjectionGradient<S> g;
   const auto x = view<up, up>(X);
@@ -575,30 +542,5 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
   g.X += g.C;
   g.C.resize(0, 0);
   return g;
-}
-
-// pull back through a batch
-/// Gradient of the sum of <dY_b, Y_b> over a batch, Y as multihead_batch
-/// computes it: of the weights, and of each X_b.
-/// Throws std::invalid_argument.
-template <class S>
-std::pair<MultiHead<S>, std::vector<Matrix<S>>> multihead_batch_vjp(
-    const MultiHead<S>& m, const std::vector<Matrix<S>>& X,
-    const std::vector<Matrix<S>>& dY, bool causal = false) {
-  require(X.size() == dY.size(), "multihead_batch_vjp: ", X.size(),
-          " sequences but ", dY.size(), " cotangents");
-  std::pair<MultiHead<S>, std::vector<Matrix<S>>> sum{zeros_like(m), {}};
-  for (std::size_t b = 0; b < X.size(); ++b) {
-    // add the gradient of one sequence
-    const auto g = multihead_vjp(
-        m, X[b],
-        multihead_forward(m, X[b], X[b],
-                          detail::sequence_bias<S>(X[b], causal)),
-        dY[b]);
-    for_each_weight([](auto, auto& total, const auto& one) { total += one; },
-                    sum.first, g.weights);
-    sum.second.push_back(g.X);
-  }
-  return sum;
 }
 }  // namespace attn

@@ -1,0 +1,104 @@
+// tests/layer_memory_test.cpp: tangled from chapters/09a-layer-checks.nw; edit that file, not this one.
+#include "prelude.hpp"
+#include "verify.hpp"
+
+#include "attn/layer.hpp"
+#include "attn/random.hpp"
+
+#include "allocations.hpp"
+using namespace attn;
+
+BOOST_AUTO_TEST_SUITE(layer)
+
+// check that inputs are not copied
+template <class F>
+long peak_of(F f) {
+  counting = true;
+  const long before = live;
+  most = live;
+  f();
+  counting = false;
+  return most - before;
+}
+long held_by_heads(Index H, Index d, Index n, bool biased) {
+  const auto Q = gaussian<double>(n, H * d, 1, "Q");
+  const auto K = gaussian<double>(n, H * d, 1, "K");
+  const auto V = gaussian<double>(n, H * 3, 1, "V");
+  Matrix<double> O(n, H * 3);
+  Vector<double> logZ(H * n);
+  HeadParts<double> p;
+  if (biased) p.bias = {gaussian<double>(n, n, 1, "B")};
+  HeadRules r{causal(n, n)};
+  r.by_definition = true;
+  const HeadsView<double> v{view_in<double>(Q), view_in<double>(K),
+                            view_in<double>(V), view_out(O), logZ.data()};
+  return peak_of([&] {
+    heads_forward<double>({H, H}, p, r, std::span(&v, 1));
+  });
+}
+BOOST_AUTO_TEST_CASE(heads_are_not_copied) {
+  for (const Index n : {24, 48}) {
+    const long one = held_by_heads(1, 8, n, false);
+    for (const Index H : {1, 4})
+      for (const Index d : {8, 64})
+        for (const bool biased : {false, true})
+          verify(std::abs(double(held_by_heads(H, d, n, biased) - one)), 0);
+    const double pairs = 8.0 * double(n * (4 * n + 3) + 2 * n * 3);
+    verify(double(one), pairs + 4096);
+    refute(double(one), 8.0 * double(n * 4 * n));
+  }
+}
+enum class Stored { rows, columns, block, gaps, nowhere };
+template <class F>
+long held_by_rows(Stored how, Index D, F pass) {
+  const Index n = 16;
+  const Matrix<double> X = gaussian<double>(n, D, 1, "X");
+  const Eigen::MatrixXd columns = X;
+  Matrix<double> wide(n + 2, 2 * D);
+  wide.middleRows(1, n) << X, X;
+  const detail::Strided<double> gaps(wide.data(), n, D, {2 * D, 2});
+  switch (how) {
+    case Stored::columns: return peak_of([&] { pass(columns); });
+    case Stored::block: return peak_of([&] { pass(wide.block(1, 2, n, D)); });
+    case Stored::gaps: return peak_of([&] { pass(gaps); });
+    case Stored::nowhere: return peak_of([&] { pass(2 * X); });
+    default: return peak_of([&] { pass(X); });
+  }
+}
+template <class Make>
+void hold_rows(Make make) {
+  const auto at = [&](Stored how, Index D) {
+    const auto m = make(xavier<double>({D, 2, 2, 8, 8, D, 5}, 1));
+    return held_by_rows(how, D, [&](const auto& X) { attend(m, X); });
+  };
+  const long least = at(Stored::rows, 32);
+  for (const auto how : {Stored::rows, Stored::columns, Stored::block,
+                         Stored::gaps})
+    for (const Index D : {32, 256})
+      verify(std::abs(double(at(how, D) - least)), 0);
+  verify(std::abs(double(at(Stored::nowhere, 256) - least) - 8. * 16 * 256),
+         0);
+}
+BOOST_AUTO_TEST_CASE(rows_are_not_copied) {
+  hold_rows([](const MultiHead<double>& m) { return m; });
+  hold_rows([](const MultiHead<double>& m) {
+    Layer<double> L{m};
+    L.rules.by_definition = true;
+    return L;
+  });
+}
+long held_by_decoding(Index d) {
+  const Index n = 40;
+  KeyValueCache<double> cache(d, 3);
+  cache.append(gaussian<double>(n, d, 1, "K"), gaussian<double>(n, 3, 1, "V"));
+  const VariantRules r{causal(n, n)};
+  VariantParts<double> x{gaussian<double>(1, d, 1, "q"), {}, {}};
+  x.bias = gaussian<double>(n, n, 1, "B");
+  return peak_of([&] { decode(x, r, cache); });
+}
+BOOST_AUTO_TEST_CASE(caches_are_not_copied) {
+  const long held = held_by_decoding(8);
+  verify(std::abs(double(held_by_decoding(256) - held)), 0);
+  verify(double(held), 8.0 * (4 * 40 + 3 + 6) + 4096);
+}
+BOOST_AUTO_TEST_SUITE_END()
