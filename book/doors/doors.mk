@@ -50,9 +50,22 @@ $(USERS:%=$O/bin/tests/%): $(LIBATTN)
 libattn: $(LIBATTN)
 	$(call made,$(LIBATTN): $(WIDTHS))
 
+# The package of Python is compiled with the library that is there
+INTO    = --no-deps -C cmake.define.ATTN_LIBRARY=$(abspath $O/c/libattn.so.1)
 ## wheel: the same for Python, as a package for pip, build/wheel/attn-*.whl
 .PHONY: wheel
 wheel: $(LIBATTN)
-	$Qrm -rf build/python; cp -r tangled/python build/python; cp $O/c/libattn.so.1 build/python/attn/
-	$Qpython3 -m pip wheel -q --no-deps -w build/wheel build/python
+	$Qrm -rf build/wheel; python3 -m pip wheel -q $(INTO) -w build/wheel ./tangled/python
+	$Qif command -v auditwheel > /dev/null; then \
+	  auditwheel -q repair -w build/wheel build/wheel/*-linux_*.whl && rm build/wheel/*-linux_*.whl; fi
 	$(call made,$$(ls build/wheel/*.whl))
+
+## setup-doors: PyTorch, JAX and models of Hugging Face, for `make doors' (2 GB; 8 with peers)
+## doors: the package of Python in build/doors, tried with other people's tests
+.PHONY: setup-doors doors
+setup-doors:
+	@book/setup/setup-doors
+doors: $(LIBATTN)
+	@test -e build/doors/bin/pip || { echo "doors: run \`make setup-doors' first" >&2; exit 1; }
+	$Qbuild/doors/bin/pip install -q --force-reinstall --no-build-isolation $(INTO) ./tangled/python
+	$Qbook/doors/run-doors $(DOOR)

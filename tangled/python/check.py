@@ -52,10 +52,9 @@ refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
 A = matrix(3, 4, lambda k: 0.0)
 refuses("positive", attn.gibbs, Q, 0.0, A, None, None, None, None)
 assert "kernel" not in attn.flash.__doc__
-assert attn.flash.__doc__.startswith("Attention O (B,H,n,e)")
-assert list(attn.flash.__signature__.parameters) == [
-    "Q", "K", "V", "rule", "O", "logZ"]
-assert len(list(attn.entries())) == 16
+assert "Attention O (B,H,n,e)" in attn.flash.__doc__
+attn.flash(logZ=None, O=causal, rule=None, V=V, K=K, Q=Q)
+near(causal[0, 1], O[0, 1])
 cache = attn.Cache(2, 1, 4, 2)
 cube = lambda x: x.cast("B").cast("d", (1, *x.shape))
 cache.append(cube(K), cube(V))
