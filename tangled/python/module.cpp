@@ -32,19 +32,18 @@ struct Cache {
 };
 
 // accept any object of Python
+namespace nanobind::detail {
 template <class T>
-struct Accepting {
+struct accepting {
   NB_TYPE_CASTER(T, T::is)
-  bool from_python(nb::handle h, std::uint32_t,
-                   nb::detail::cleanup_list*) noexcept {
+  bool from_python(handle h, std::uint32_t, cleanup_list*) noexcept {
     value.from = h;
     return true;
   }
 };
-namespace nanobind::detail {
-template <> struct type_caster<In> : Accepting<In> {};
-template <> struct type_caster<Out> : Accepting<Out> {};
-template <> struct type_caster<AnyRule> : Accepting<AnyRule> {};
+template <> struct type_caster<In> : accepting<In> {};
+template <> struct type_caster<Out> : accepting<Out> {};
+template <> struct type_caster<AnyRule> : accepting<AnyRule> {};
 }  // namespace nanobind::detail
 
 // hold an array of Python

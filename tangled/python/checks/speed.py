@@ -49,9 +49,9 @@ def forward_calls(H, n, d):
     theirs = jax.jit(jax.nn.dot_product_attention)
     return {
         "ours": lambda: attn.flash(*x, None, O, None),
-        "ours in torch": lambda: torch_ours(*t),
+        "ours-in-torch": lambda: torch_ours(*t),
         "torch": lambda: sdpa(*t),
-        "ours in jax": lambda: mine(*j).block_until_ready(),
+        "ours-in-jax": lambda: mine(*j).block_until_ready(),
         "jax": lambda: theirs(*j).block_until_ready(),
         "onnxruntime": run}
 def backward_calls(H, n, d):
@@ -62,8 +62,8 @@ def backward_calls(H, n, d):
     def in_jax(f):
         g = jax.jit(lambda q, k, v, bar: jax.vjp(f, q, k, v)[1](bar))
         return lambda: jax.block_until_ready(g(*j))
-    return {"ours in torch": in_torch(torch_ours), "torch": in_torch(sdpa),
-            "ours in jax": in_jax(jax_ours),
+    return {"ours-in-torch": in_torch(torch_ours), "torch": in_torch(sdpa),
+            "ours-in-jax": in_jax(jax_ours),
             "jax": in_jax(jax.nn.dot_product_attention)}
 def onnx_call(x):
     make = onnx.helper

@@ -3,6 +3,7 @@ import warnings
 
 import numpy
 import onnx
+import torch
 from onnx.backend.test.loader import load_model_tests
 
 import attn
@@ -36,6 +37,11 @@ def scores(given, Q, K, rule):
         attn.gibbs(S, 1.0, A, None, None, None, None)
         return A
     return S
+def shown(x):
+    if x.dtype.name != "bfloat16":
+        return x
+    return torch.from_numpy(x.view("i2")).view(torch.bfloat16)
+
 def heads(x, H):
     return x if x.ndim == 4 else x.reshape(
         *x.shape[:2], H, -1).swapaxes(1, 2)
@@ -72,9 +78,9 @@ def attention(given, Q, K, V, mask=None, past_k=None, past_v=None,
         if lengths is not None:
             rule["keys"] = int(lengths[b])
             rule["offset"] = int(lengths[b]) - Q.shape[2]
-        attn.flash(Q[at], K[at], V[at], {
-            k: x[at] if k in ("keep", "bias") and len(x) > 1 else x
-            for k, x in rule.items()}, O[at], None)
+        attn.flash(*map(shown, (Q[at], K[at], V[at])), {
+            k: shown(x[at] if len(x) > 1 else x) if k in ("keep", "bias")
+            else x for k, x in rule.items()}, shown(O[at]), None)
     if flat:
         O = O.swapaxes(1, 2).reshape(*Q.shape[:1], Q.shape[2], -1)
     return O, K, V, lambda: scores(given, Q, K, rule)
