@@ -4,10 +4,11 @@
 # The code for each kind of processor is linked alone, its groups dissolved and all its
 # names but one made local, so that no two have a name in common.  What is compiled once
 # keeps the names that it exports.
-finish   = $Qld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole); \
-  objcopy $1 $(@:.o=.whole) $@; rm $(@:.o=.whole)
+BINUTILS := $(if $(filter aarch64,$(KIND)),aarch64-linux-gnu-)
+finish   = $Q$(BINUTILS)ld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole); \
+  $(BINUTILS)objcopy $1 $(@:.o=.whole) $@; rm $(@:.o=.whole)
 DOORS   := $(filter c/%,$(ROOTS))
-WIDTHS  := $(if $(filter x86_64,$(shell uname -m)),sse2 avx2 avx512,generic)
+WIDTHS  := $(if $(filter x86_64,$(if $(BINUTILS),,$(shell uname -m))),sse2 avx2 avx512,generic)
 for_sse2   := -msse2
 for_avx2   := -mavx2 -mfma
 for_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
@@ -49,6 +50,26 @@ $(USERS:%=$O/bin/tests/%): $(LIBATTN)
 .PHONY: libattn
 libattn: $(LIBATTN)
 	$(call made,$(LIBATTN): $(WIDTHS))
+
+# Two kinds of build (KIND) in which nothing else of the book is made: the library and the
+# program of hostile calls, which then needs no framework.  (The sanitizer does not know
+# OpenMP's own ways to wait: each thread that calls works alone.)
+FLAGS_aarch64 = -O2 -DNDEBUG
+FLAGS_thread  = -O1 -g1 -w $(LINK_thread)
+LINK_thread   = -fsanitize=thread
+$O/alone: build/src/tests/doors_hostile_test.cpp build/src/c/alone.hpp $(LIBATTN)
+	$(call say,c++,tests/doors_hostile_test.cpp ($(KIND)))
+	$Q$(CXX) $(STD) $(FLAGS_$(KIND)) -DATTN_ALONE -I$(C_SRC)/c $< -L$O/c -lattn \
+	  -Wl,-rpath,'$$ORIGIN/c' -pthread -ldl -o $@
+## threads: hostile calls from many threads at once under the thread sanitizer
+## aarch64: the same calls on another processor (g++-aarch64-linux-gnu, qemu-user)
+.PHONY: threads aarch64
+threads: $(TANGLED)
+	$Q$(MAKE) --no-print-directory KIND=thread build/thread/alone
+	OMP_NUM_THREADS=1 build/thread/alone
+aarch64: $(TANGLED)
+	$Q$(MAKE) --no-print-directory KIND=aarch64 CXX=aarch64-linux-gnu-g++ build/aarch64/alone
+	qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/alone
 
 # The package of Python is compiled with the library that is there
 INTO    = --no-deps -C cmake.define.ATTN_LIBRARY=$(abspath $O/c/libattn.so.1)

@@ -118,8 +118,9 @@ extern "C" {
 ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
                       const attn_rule *rule, attn_out O, attn_out logZ),
               (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m),
-    and sinks, dsinks (H), given O and logZ of flash, dO and dlogZ. */
+/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+    and dlogZ. */
 ATTN_FUNCTION(flash_vjp,
               (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
                attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,

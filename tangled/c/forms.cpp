@@ -49,7 +49,7 @@ Inner standard(const Reals& q) {
   return Inner::scaled(std::max<Index>(q.cols(), 1));
 }
 
-// connect scores and Gibbs quantities
+// connect the scores
 void scores(attn_in Q_, attn_in K_, attn_in g_, attn_out S_) {
   Call call{"scores"};
   const Array Q = call.reads("Q", Q_), K = call.reads("K", K_);
@@ -63,6 +63,8 @@ void scores(attn_in Q_, attn_in K_, attn_in g_, attn_out S_) {
                   : attn::scores(q, k));
   });
 }
+
+// connect Gibbs quantities
 void gibbs(attn_in S_, double T_, attn_out A_, attn_out logZ_,
            attn_out H_, attn_out F_, attn_out M_) {
   Call call{"gibbs"};

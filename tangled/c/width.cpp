@@ -119,7 +119,8 @@ inline void fit(const Call& call, const Array& Q, const Array& K,
         continue;
       const bool keys = a.name == "K" || a.name == "V" ||
                         a.name == "dK" || a.name == "dV";
-      const bool rule = a.name == "bias" || a.name == "keep";
+      const bool rule = a.name == "bias" || a.name == "keep" ||
+                        a.name == "dbias";
 
       // demand leading extents that fit
       const Index heads = keys ? G : H;
@@ -281,9 +282,14 @@ void flash_vjp(attn_in Q, attn_in K, attn_in V, const attn_rule* r,
   x.dsinks = call.out.back();
   call.needs({&x.Q, &x.K, &x.V, &x.O, &x.logZ, &x.dO, &x.dQ, &x.dK,
               &x.dV});
-  require(!x.dbias.given() || rule.bias.given(),
-          "flash_vjp: dbias without a bias");
   fit(call, x.Q, x.K, rule);
+
+  // demand a bias for its gradient
+  for (std::size_t k = 0; x.dbias.given() && k < 2; ++k)
+    require(rule.bias.given() && (x.dbias.n[k] == x.Q.n[k] ||
+                                  x.dbias.n[k] == rule.bias.n[k]),
+            "flash_vjp: dbias has leading extents ", x.dbias.n[0], "x",
+            x.dbias.n[1], ", which are not those of a bias");
   x.demand_shapes(), call.keeps_apart();
   if (call.in_double()) run_flash_vjp<double>(rule, x);
   else run_flash_vjp<float>(rule, x);
@@ -482,8 +488,9 @@ namespace guard {
 ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
                       const attn_rule *rule, attn_out O, attn_out logZ),
               (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m),
-    and sinks, dsinks (H), given O and logZ of flash, dO and dlogZ. */
+/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+    and dlogZ. */
 ATTN_FUNCTION(flash_vjp,
               (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
                attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
@@ -527,8 +534,9 @@ const attn_table ATTN_TABLE{
 ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
                       const attn_rule *rule, attn_out O, attn_out logZ),
               (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m),
-    and sinks, dsinks (H), given O and logZ of flash, dO and dlogZ. */
+/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+    and dlogZ. */
 ATTN_FUNCTION(flash_vjp,
               (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
                attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,

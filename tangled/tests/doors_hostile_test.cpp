@@ -1,16 +1,27 @@
 // tests/doors_hostile_test.cpp: tangled from chapters/10a-doors-checks.nw; edit that file, not this one.
-// flags: -Ibuild/src/c -ldl -Wl,-rpath,$ORIGIN/../../c
+// flags: -Ibuild/src/c -pthread -ldl -Wl,-rpath,$ORIGIN/../../c
+
+// include little
+#ifdef ATTN_ALONE
+#include "alone.hpp"
+#else
 #include "prelude.hpp"
 #include "verify.hpp"
+#endif
 #include "attn.h"
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <sstream>
+#include <string_view>
+#include <thread>
 #include <tuple>
+#include <vector>
 
 // let memory be refused
 #include <dlfcn.h>
@@ -49,7 +60,7 @@ static std::string shape_of(const std::string& name) {
 
 // make the arguments of one call
 struct Fuzz {
-  Dice roll{1};
+  Dice roll;
   std::vector<double> arena = std::vector<double>(slots * slot);
   std::vector<double> before;
   std::map<char, Index> extents{};
@@ -64,6 +75,13 @@ struct Fuzz {
   attn_cache* cache = nullptr;
   attn_cache* born = nullptr;
   std::int64_t rows[2]{};
+
+  // begin and end a fuzz
+  explicit Fuzz(std::uint64_t seed) : roll{seed} {
+    attn_cache_new(ATTN_F32, 2, 3, 2, &cache);
+  }
+  Fuzz(const Fuzz&) = delete;
+  ~Fuzz() { attn_cache_free(cache); }
 
   // begin a call of the fuzz
   static constexpr std::size_t slots = 20, slot = 2048;
@@ -253,22 +271,117 @@ static bool untouched(const Fuzz& z) {
   return std::memcmp(z.arena.data(), z.before.data(),
                      z.arena.size() * sizeof(double)) == 0;
 }
-static void judge_call(Fuzz& z, const std::string& name, int code) {
-  bool good = code != ATTN_INTERNAL && (code != ATTN_OK || !z.fatal);
+static bool well_done(Fuzz& z, int code) {
   if (code == ATTN_OK) forget_outputs(z);
-  else good = good && std::string(attn_message()).size() > 9;
-  good = good && untouched(z);
+  const bool said = std::string(attn_message()).size() > 9;
+  return code != ATTN_INTERNAL && (code == ATTN_OK ? !z.fatal : said) &&
+         untouched(z);
+}
+static void judge_call(Fuzz& z, const std::string& name, int code) {
+  const bool good = well_done(z, code);
   if (!good)
     BOOST_TEST(false, name << ": " << code << ", fault " << z.fault
                            << (z.fatal ? ", fatal, " : ", ")
                            << attn_message());
   verify(good ? 0 : 1, 0);
-  if (z.born) attn_cache_free(z.born);
 }
 static void work_alone() {
   using Set = void (*)(int);
   void* f = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
   if (f) reinterpret_cast<Set>(f)(1);
+}
+
+// call each function once
+using See = std::function<void(const char*, int)>;
+static void call_each(Fuzz& z, const See& see) {
+#define ATTN_OF_CACHE ATTN_FUNCTION
+#define ATTN_FUNCTION(name, parameters, arguments) \
+  if (std::string(#name) != "cache_free") {        \
+    z.begin(#parameters);                          \
+    see(#name, z.call(attn_##name));               \
+    if (z.born) attn_cache_free(z.born);           \
+  }
+
+// list the functions of the interface
+
+// list the functions compiled once
+/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
+    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
+ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
+              (Q, K, g, S))
+/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
+    and, each (B,H,n), log Z, entropy H, free energy F and effective
+    number M of keys; each of the five may be null. */
+ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
+                      attn_out H, attn_out F, attn_out M),
+              (S, T, A, logZ, H, F, M))
+/** w = F(A) v for each row of weights A; all (B,H,n,m). */
+ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
+              (A, v, T, w))
+/** Natural gradient U of the scores from the cotangent dA of their
+    weights A; all (B,H,n,m). */
+ATTN_FUNCTION(natural_gradient,
+              (attn_in A, attn_in dA, double T, attn_out U),
+              (A, dA, T, U))
+/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
+    the metric g as for scores; null is the identity. */
+ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out Y),
+              (X, K, beta, g, Y))
+/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
+ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out E),
+              (X, K, beta, g, E))
+/** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
+    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
+ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
+                                 int32_t causal, attn_out O),
+              (Phi, Psi, V, causal, O))
+/** Cotangents of linear_attention's arguments, given that of O. */
+ATTN_FUNCTION(linear_attention_vjp,
+              (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
+               attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
+              (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+
+// list the functions of the kernel
+/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
+    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
+    bias and keep are (B,H,n,m), slopes and sinks (H). */
+ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
+                      const attn_rule *rule, attn_out O, attn_out logZ),
+              (Q, K, V, rule, O, logZ))
+/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+    and dlogZ. */
+ATTN_FUNCTION(flash_vjp,
+              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
+               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
+               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
+               attn_out dsinks),
+              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
+               dsinks))
+/** A cache of elements of a type, for G heads of keys of d numbers and
+    values of e; its address goes to *made. */
+ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
+                          attn_cache **made), (type, G, d, e, made))
+/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
+ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
+              (cache, K, V))
+/** The rows first .. end - 1 are in the cache. */
+ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
+                           int64_t *end), (cache, first, end))
+/** Forgets the rows of a cache before a given one. */
+ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
+              (cache, row))
+/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
+    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
+ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
+                       const attn_rule *rule, attn_out O, attn_out logZ),
+              (cache, Q, rule, O, logZ))
+/** Ends a cache; null is no error. */
+ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+#undef ATTN_FUNCTION
+#undef ATTN_OF_CACHE
 }
 BOOST_AUTO_TEST_SUITE(doors_hostile)
 
@@ -404,102 +517,16 @@ BOOST_AUTO_TEST_CASE(answer_short_sums) {
 
 // call everything with anything
 BOOST_AUTO_TEST_CASE(fuzz) {
-  Fuzz z;
+  Fuzz z(1);
   work_alone();
-  attn_cache_new(ATTN_F32, 2, 3, 2, &z.cache);
   long calls = 0, codes[6] = {}, fatal = 0;
   for (int round = 0; calls < 100000; ++round) {
-#define ATTN_OF_CACHE ATTN_FUNCTION
-#define ATTN_FUNCTION(name, parameters, arguments)             \
-  if (std::string(#name) != "cache_free") {                    \
-    z.begin(#parameters);                                      \
-    const int code = z.call(attn_##name);                      \
-    ++calls, ++codes[code], fatal += z.fatal;                  \
-    judge_call(z, #name, code);                                \
-  }
-
-// list the functions of the interface
-
-// list the functions compiled once
-/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
-    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
-ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
-              (Q, K, g, S))
-/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
-    and, each (B,H,n), log Z, entropy H, free energy F and effective
-    number M of keys; each of the five may be null. */
-ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
-                      attn_out H, attn_out F, attn_out M),
-              (S, T, A, logZ, H, F, M))
-/** w = F(A) v for each row of weights A; all (B,H,n,m). */
-ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
-              (A, v, T, w))
-/** Natural gradient U of the scores from the cotangent dA of their
-    weights A; all (B,H,n,m). */
-ATTN_FUNCTION(natural_gradient,
-              (attn_in A, attn_in dA, double T, attn_out U),
-              (A, dA, T, U))
-/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
-    the metric g as for scores; null is the identity. */
-ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
-                                attn_in g, attn_out Y),
-              (X, K, beta, g, Y))
-/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
-ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
-                                attn_in g, attn_out E),
-              (X, K, beta, g, E))
-/** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
-    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
-ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
-                                 int32_t causal, attn_out O),
-              (Phi, Psi, V, causal, O))
-/** Cotangents of linear_attention's arguments, given that of O. */
-ATTN_FUNCTION(linear_attention_vjp,
-              (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
-               attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
-              (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
-
-// list the functions of the kernel
-/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
-    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
-    bias and keep are (B,H,n,m), slopes and sinks (H). */
-ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
-                      const attn_rule *rule, attn_out O, attn_out logZ),
-              (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m),
-    and sinks, dsinks (H), given O and logZ of flash, dO and dlogZ. */
-ATTN_FUNCTION(flash_vjp,
-              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
-               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
-               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
-               attn_out dsinks),
-              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
-               dsinks))
-/** A cache of elements of a type, for G heads of keys of d numbers and
-    values of e; its address goes to *made. */
-ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
-                          attn_cache **made), (type, G, d, e, made))
-/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
-ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
-              (cache, K, V))
-/** The rows first .. end - 1 are in the cache. */
-ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
-                           int64_t *end), (cache, first, end))
-/** Forgets the rows of a cache before a given one. */
-ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
-              (cache, row))
-/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
-    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
-ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
-                       const attn_rule *rule, attn_out O, attn_out logZ),
-              (cache, Q, rule, O, logZ))
-/** Ends a cache; null is no error. */
-ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
-#undef ATTN_FUNCTION
-#undef ATTN_OF_CACHE
+    call_each(z, [&](const char* name, int code) {
+      ++calls, ++codes[code], fatal += z.fatal;
+      judge_call(z, name, code);
+    });
     if (round % 50 == 0) attn_cache_forget_before(z.cache, 20 * round);
   }
-  attn_cache_free(z.cache);
 
   // note what came of the calls
   fact("calls", calls), fact("succeeded", codes[ATTN_OK]);
@@ -509,6 +536,71 @@ ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
   BOOST_TEST(codes[ATTN_VALUE] > 100);
   BOOST_TEST(codes[ATTN_INTERNAL] == 0);
   BOOST_TEST(fatal > 10000);
+}
+
+// call from many threads
+static std::size_t story(std::uint64_t seed) {
+  Fuzz z(seed);
+  std::size_t told = 0;
+  const auto tell = [&told](std::string_view s) {
+    told = told * 1000003 + std::hash<std::string_view>{}(s);
+  };
+  const See see = [&](const char*, int code) {
+    tell(code == ATTN_OK ? "" : attn_message());
+    tell({reinterpret_cast<const char*>(z.arena.data()),
+          z.arena.size() * sizeof(double)});
+    if (!well_done(z, code)) tell("wrong");
+  };
+  for (int round = 0; round < 40; ++round) call_each(z, see);
+  return told;
+}
+BOOST_AUTO_TEST_CASE(many_threads) {
+  constexpr std::size_t count = 8;
+  std::size_t alone[count], together[count];
+  for (std::size_t t = 0; t < count; ++t) alone[t] = story(t);
+  std::atomic<std::size_t> waiting = count;
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < count; ++t)
+    threads.emplace_back([t, &waiting, &together] {
+      work_alone();
+      --waiting;
+      while (waiting > 0) std::this_thread::yield();
+      together[t] = story(t);
+    });
+  for (auto& t : threads) t.join();
+  for (std::size_t t = 0; t < count; ++t) {
+    verify(together[t] != alone[t], 0);
+    for (std::size_t u = 0; u < t; ++u) BOOST_TEST(alone[t] != alone[u]);
+  }
+}
+BOOST_AUTO_TEST_CASE(shared_cache) {
+  attn_cache* cache = nullptr;
+  BOOST_TEST(attn_cache_new(ATTN_F32, 1, 2, 2, &cache) == ATTN_OK);
+  static float zero[2] = {0, 0}, one[2] = {1, 1};
+  const attn_view k{zero, ATTN_F32, 2, {1, 2}, {2, 1}};
+  const attn_view v{one, ATTN_F32, 2, {1, 2}, {2, 1}};
+  BOOST_TEST(attn_cache_append(cache, &k, &v) == ATTN_OK);
+  std::atomic<long> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t, cache, &k, &v, &wrong] {
+      // append or decode many times
+      work_alone();
+      for (int n = 0; n < 300; ++n) {
+        float y[2] = {7, 7};
+        const attn_view o{y, ATTN_F32, 2, {1, 2}, {2, 1}};
+        if (t < 2) wrong += attn_cache_append(cache, &k, &v) != ATTN_OK;
+        else wrong += attn_decode(cache, &k, nullptr, &o, nullptr) != ATTN_OK ||
+                      y[0] != 1 || y[1] != 1;
+      }
+    });
+  for (auto& t : threads) t.join();
+  std::int64_t first = -1, end = -1;
+  BOOST_TEST(attn_cache_rows(cache, &first, &end) == ATTN_OK);
+  BOOST_TEST(first == 0);
+  BOOST_TEST(end == 601);
+  verify(double(wrong), 0);
+  attn_cache_free(cache);
 }
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace attn
