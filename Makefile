@@ -27,14 +27,15 @@ endif
 ## setup: install what Debian 12 lacks for all this (needs root or sudo, network)
 ## clean: remove build/ and the PDFs
 ## setup-prove: and what `make prove' needs, 400 MB more
-.PHONY: setup setup-prove clean
-setup setup-prove:
+## setup-web: and what `make web epub check-site check-web' needs: node, npm, a browser, clang
+.PHONY: setup setup-prove setup-web clean
+setup setup-prove setup-web:
 	@book/setup/$@
 clean:
 	rm -rf build book/{attention,companion}{,-draft}.pdf
 # These two come first, and alone: even reading the rest of this file takes noweb, and
 # what it reads of build/ is not there any more.
-FIRST := $(filter setup setup-prove clean,$(MAKECMDGOALS))
+FIRST := $(filter setup setup-prove setup-web clean,$(MAKECMDGOALS))
 ifneq ($(FIRST),)
 .NOTPARALLEL:
 .PHONY: $(MAKECMDGOALS)
@@ -242,7 +243,7 @@ shape: $(NW)
 ## watch: rebuild whenever a chapter, figure or style is saved (WEB=1: the site)
 .PHONY: watch
 watch:
-	@while :; do $(MAKE) --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
+	@while :; do $(MAKE) -j2 --no-print-directory $(if $(WEB),web-draft,$(if $(CH),preview,book)) || true; \
 	  touch build/watch; while [ -z "$$(find chapters figures book -newer build/watch -type f \
 	  ! -name '*.pdf' -print -quit)" ]; do sleep 0.5; done; done
 

@@ -15,7 +15,7 @@ function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2],
 
 BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
-  folders = "^\\[\\[((include/attn|examples|tests|bench|figures)/[A-Za-z0-9_]+\\.(hpp|cpp|py)" \
+  folders = "^\\[\\[((include/attn|examples|tests|bench|figures|live)/[A-Za-z0-9_]+\\.(hpp|cpp|py)" \
     "|proofs/[A-Za-z0-9_]+\\.v|c/[a-z_]+\\.(h|c|hpp|cpp)|python/[a-zA-Z_/]+\\.(py|toml|typed|txt|cpp))\\]\\]$"
   gone["printlater"] = "what users include is printed where it stands; " \
     "checks and programs go to the chapter's -checks.nw"
@@ -36,7 +36,8 @@ BEGIN {
 /^@use /         { uses(substr($0, 6)); next }
 /^@text( |$)/    { t = substr($0, 7)
                    if (code) { after(t); text = text t; cols += length(t) }
-                   else { prose = prose t; if (!quoted) tex = tex t }
+                   else { if (quoted == 1) mention(t)
+                          prose = prose t; if (!quoted) tex = tex t }
                    next }
 /^@quote/        { quoted = 1; next }
 /^@endquote/     { quoted = 0; next }
@@ -59,7 +60,7 @@ function begins(c) {
     if (c ~ /[^][A-Za-z0-9_.\/]/)
       here("root " c ": the name of a file has letters, digits and _, no blank")
     else if (c !~ folders)
-      here("root " c " is outside include/attn, examples, tests, bench, figures, proofs, c, python") }
+      here("root " c " is outside include/attn, examples, tests, bench, figures, live, proofs, c, python") }
   else if (length(c) < 8 || c ~ /[0-9]$/ || c ~ /^(misc|stuff|other|helpers?)/)
     here("chunk name <<" c ">> says too little")
   if (!words) here("chunk <<" c ">> has no sentence before it") }
@@ -69,6 +70,9 @@ function uses(u) {                 # in prose a chunk is only named
   parts[chapter, chunk] = parts[chapter, chunk] SUBSEP u
   if (text !~ /^ *$/) here("chunk use <<" u ">> shares its line with code")
   usedhere = 1; cols += length(u) + 4 }
+function mention(t) {              # of a chunk it would be an @use, had it ended on its line
+  quoted = 2
+  if (t ~ /^<<[^ <]/) here("a chunk is named on one line, up to its >>]]: [[" t) }
 function after(t) {
   if (usedhere && t !~ /^ *$/) here("code after a chunk use on the same line") }
 function code_line(s,   m) {

@@ -7,8 +7,8 @@ function coq(s, comment,   m) {
   if (claim != "" && comment != "" && !closed) { claim = claim " " comment }
   else if (match(comment, /^ *proves +[a-z]+:/)) {
     if (claim != "") wrong("no theorem follows what it claims", where)
-    claim = comment; where = place }
-  closed = claim != "" && !deep
+    claim = comment; where = place; closed = 0 }
+  closed = claim != "" && (closed || !deep)   # comments within a statement are another matter
   if (claim != "" && closed && squeezed(s) != "" && !stating) {
     if (match(s, kinds "([A-Za-z_][A-Za-z_0-9']*)", m)) { name = m[2]; stating = 1; text = "" }
     else { wrong("no theorem follows what it claims", where); claim = "" } }

@@ -1,6 +1,8 @@
 # judge.awk CLAIMS HASHES SECONDS... SAID...: what the claimed theorems rest on, as Coq has
-# said it, file by file; prints the record, or complains.  SAID holds a line `@ file' and
-# what Print Assumptions prints about all theorems of the file that claim something.
+# said it, file by file; prints the record, or complains.  SAID holds a line `@ file',
+# what Print Assumptions prints about all theorems of the file that claim something, and
+# for each of them and of the examples below `% ...' what it supposes.  A theorem that
+# supposes something needs an example that supposes nothing.
 BEGIN { FS = "\t"
   # Beyond the logic of Coq a proof may assume what stands here, one group of it.
   group[1] = "no axioms"
@@ -21,6 +23,9 @@ FILENAME ~ /claims$/ { n++; label[n] = $1; theorem[n] = $2; except[n] = $3; plac
                        stated[n] = $5; next }
 FILENAME ~ /hashes$/ { hash[$1] = $2; next }
 FILENAME ~ /\.seconds$/ { f = FILENAME; gsub(/.*\/|\.seconds$/, "", f); seconds[f] = $1; next }
+/^% /  { about = substr($0, 3); if (sub(/^instance /, "", about)) { shown[about] = 1
+           about = "instance " about }; next }
+/^supposes$/ { supposes[about]++; next }
 /^@ /  { t = substr($0, 3); sub(/\/.*/, "", t); next }
 /^Closed under the global context/ { closed[t] = 1; next }
 /^Axioms:/ { closed[t] = 1; next }
@@ -44,5 +49,8 @@ END {
     g = closed[f] ? of(f) : "nothing known"
     if (g ~ /^no(t allowed|thing)/) {
       print place[i] ": " t " rests on what is " g > "/dev/stderr"; bad = 1 }
+    if (supposes[t] && (!(t in shown) || supposes["instance " t])) {
+      print place[i] ": " t " supposes something, and no Example shows that this can be had" > "/dev/stderr"
+      bad = 1 }
     print label[i] "\t" t "\t" g "\t" hash[f] "\t" sha(stated[i]) "\t" coq "\t" seconds[f] "\t" except[i] }
   exit bad }

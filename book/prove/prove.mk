@@ -1,6 +1,6 @@
 # prove.mk - proofs that Coq checks (`make prove'), and the record of that, by which the
 # book prints its stamps on machines where there is no Coq; read by the Makefile.
-.PHONY: prove proofs
+.PHONY: prove proofs prove-mutants
 PROOFS  := $(patsubst proofs/%.v,%,$(filter proofs/%.v,$(ROOTS)))
 PROOF_V := $(PROOFS:%=build/src/proofs/%.v)
 gawk_coq = gawk -f book/prove/coq.awk -f book/prove/$1.awk
@@ -8,22 +8,33 @@ gawk_coq = gawk -f book/prove/coq.awk -f book/prove/$1.awk
 build/prove/claims: $(PROOF_V) $(TANGLED) $(wildcard book/prove/*.awk)
 	@mkdir -p $(@D)
 	$Q$(if $(PROOFS),$(call gawk_coq,claims) $(PROOF_V)) > $@
-build/prove/hashes: $(PROOF_V) $(TANGLED) $(wildcard book/prove/*)
+build/prove/hashes: $(PROOF_V) $(wildcard book/prove/*) | $(TANGLED)
 	@mkdir -p $(@D)
 	$Qbook/prove/hashes $(PROOF_V) > $@
 # The stamps; a draft and a preview print those that are refused, so that one sees it.
-SOFT    := $(or $(DRAFT),$(filter preview,$(MAKECMDGOALS)))
+SOFT    := $(or $(DRAFT),$(filter preview web-draft,$(MAKECMDGOALS)))
 PROVED := build/proved$(if $(SOFT),-draft).tex
 # (Numbers that proofs and program share are the same, says the compiler.)
-build/prove/constants: $(PROOF_V) $(TANGLED) $(SRC_H) $(wildcard book/prove/*.awk)
+build/prove/constants: $(PROOF_V) $(SRC_H) $(wildcard book/prove/*.awk) | $(TANGLED)
 	@mkdir -p $(@D)
 	$Q$(if $(PROOFS),$(call gawk_coq,constants) $(PROOF_V)) > $@.cpp
 	$Q$(CXX) $(STD) $(INC) -fsyntax-only $@.cpp 2>&1 | book/compile/blame
 	@touch $@
-$(PROVED): build/prove/constants build/prove/claims build/prove/hashes book/prove/stamps.awk \
+# (Tables that Coq has computed are of these definitions.)
+build/prove/tables: $(PROOF_V) build/prove/hashes book/prove/tables \
+    $(wildcard tests/reference/coq_*.txt)
+	$Q$(if $(PROOFS),book/prove/tables --check build/prove/hashes $(PROOF_V))
+	@touch $@
+# (What is said to be proved over every field and tried in a finite one is.)
+build/prove/pairs: build/prove/claims $(TANGLED) $(NW) book/prove/pairs.awk
+	$Q$(if $(PROOFS),gawk -f book/prove/pairs.awk $< $(PROOFS:%=tangled/proofs/%.v) \
+	  $(wildcard tangled/tests/*.cpp) $(NW))
+	@touch $@
+$(PROVED): build/prove/constants build/prove/pairs $(if $(SOFT),,build/prove/tables) build/prove/claims build/prove/hashes book/prove/stamps.awk \
     $(wildcard book/proved.txt)
 	$Qgawk -v draft=$(SOFT) \
 	  -v lines=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | wc -l) \
+	  -v instances=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | grep -c '^Example ') \
 	  -f book/prove/stamps.awk build/prove/claims build/prove/hashes \
 	  $(wildcard book/proved.txt) > $@.tmp
 	$Qcpif $@ < $@.tmp; rm $@.tmp; touch $@
@@ -35,6 +46,7 @@ prove: build/prove/claims build/prove/hashes
 	  "\`make setup-prove' installs it" >&2; exit 1; }
 	$Q$(MAKE) --no-print-directory PROVE=1 proofs
 	$Qbook/prove/record $(COQC) $(PROOFS)
+	$Qbook/prove/tables $(COQC) $(PROOFS:%=build/prove/%)
 	$(call made,book/proved.txt (commit it): $$(grep -vc '^\#' book/proved.txt) theorems)
 COQC    ?= coqc
 proofs: $(PROOFS:%=build/prove/%.said)
@@ -50,3 +62,10 @@ $(PROOFS:%=build/prove/%.vo): %.vo: %.v book/prove/compile
 	$Qbook/prove/compile $(COQC) $(*F)
 build/prove/%.said: build/prove/%.vo build/prove/claims book/prove/ask
 	$Qbook/prove/ask $(COQC) $*
+
+## prove-mutants: alter what is proved, at EVERY=4th place, and see whether the proofs notice
+prove-mutants: build/prove/claims
+	$Q$(MAKE) --no-print-directory PROVE=1 proofs
+	$Qbook/prove/mutate coqtop build/prove/mutants $(or $(filter-out 11,$(EVERY)),4) \
+	  $(FROM) $(PROOFS)
+	$Qcp build/prove/mutants/score.txt book/measured/proof-mutants.txt

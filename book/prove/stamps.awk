@@ -33,6 +33,7 @@ END {
     if (claim[i, 3] != "" && !(label in part)) { part[label] = 1; parts++ }
     if (!(f in files)) { files[f] = 1; seconds += took[theorem] } }
   print fact("statements", statements + 0) fact("theorems", theorems + 0) fact("parts", parts + 0) \
-    fact("whole", statements - parts) fact("seconds", int(seconds + .5)) fact("lines", lines + 0)
+    fact("whole", statements - parts) fact("seconds", int(seconds + .5)) fact("lines", lines + 0) \
+    fact("instances", instances + 0)
   exit bad }
 function fact(key, x) { return "\\resdef{proved/" key "}{\\ensuremath{" x "}}{" x "}\n" }

@@ -7,6 +7,7 @@ FILENAME ~ /\.tex$/ {
                   sub(/tex$/, "nw", nw); nw = "chapters/" nw }
   if (match($0, /\\sublabel\{([^}]*)\}/, m)) chunk[nw, FNR] = m[1]
   if (match($0, /\\chapter\{.*\}\\label\{([^}]*)\}/, m)) chapter[nw] = m[1]
+  if (!/\\(label|codeequation)\{/) next
   for (s = $0; match(s, /\\(label|codeequation)\{([^}]*)\}/, m); s = rest(s)) label[m[2]] = 1
   for (s = $0; match(s, /\{[^{}]*\\label\{([^}]*)\}/, m); s = rest(s)) label[m[1]] = 1
   next }

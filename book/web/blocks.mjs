@@ -67,7 +67,7 @@ export class Blocks extends Inline {
   }
   block(n) {
     if (n.t === 'math') return this.display(n);
-    if (n.t === 'chunk') return this.chunk(n.chunk);
+    if (n.t === 'chunk') return this.chunk(n.chunk, n);
     if (n.t === 'foreign') return this.foreign(n);
     return (
       this[`env_${n.name}`]?.(n, ...n.args) ?? this.fail(n, `no rule for environment ${n.name}`)
@@ -130,18 +130,26 @@ export class Blocks extends Inline {
   /// A section has ended: its checks can be unfolded here.
   closeSections(level) {
     while (this.openSections?.length && this.openSections.at(-1).level >= level) {
-      for (const label of this.openSections.pop().labels) this.emit(this.checksOf(label));
+      for (const label of this.openSections.pop().labels)
+        this.emit(this.checksOf(label) + this.proofsOf(label));
     }
   }
   checksOf(label) {
+    const title = `Checks and programs of §\u202f${this.printed(label)}`;
+    return this.companionOf(label, `checks-${anchor(label)}`, title);
+  }
+  /// Those of the whole chapter, at its end.
+  proofsOf(label) {
+    const title = `Proofs of chapter ${this.printed(label)}, in Coq`;
+    return this.companionOf(`proofs of ${label}`, `proofs-${anchor(label)}`, title);
+  }
+  companionOf(key, id, title) {
     const page = this.page.file.replace('.html', '-checks.html');
     const one = ({ chunks }, k) => {
-      const id = `checks-${anchor(label)}${k ? `-${k + 1}` : ''}`;
       const what = `${chunks} ${chunks === 1 ? 'piece' : 'pieces'} of code`;
-      const title = `Checks and programs of §\u202f${this.printed(label)}`;
-      return chunks ? this.unfolding(page, id, title, what) : '';
+      return chunks ? this.unfolding(page, k ? `${id}-${k + 1}` : id, title, what) : '';
     };
-    return (this.checkCounts.get(label) ?? []).map(one).join('');
+    return (this.checkCounts.get(key) ?? []).map(one).join('');
   }
   /// What stands on another page and can be opened here.
   unfolding(page, id, title, note = '') {
@@ -245,7 +253,7 @@ export class Blocks extends Inline {
   }
 
   // ----------------------------------------------------------------- chunks --
-  chunk(chunk) {
+  chunk(chunk, n) {
     const name = this.chunkName(chunk.name),
       words = esc(this.words(name)),
       { id } = chunk;
@@ -257,16 +265,19 @@ export class Blocks extends Inline {
     const tag = `<span class="tag">${chunk.tag}</span>`;
     const nav = `<span class="nav">${part(chunk.prev, '◂', 'previous')}${part(chunk.next, '▸', 'next')}</span>`;
     return (
-      `<figure class="chunk" id="${id}"><figcaption><a class="name" href="#${id}">⟨${name}⟩${more}≡</a> ${tag}${nav}</figcaption>` +
-      `<pre tabindex="0" role="group" aria-label="code: ${words}"><code>${this.code(chunk)}</code></pre>${this.notes(chunk)}</figure>\n`
+      `<figure class="chunk" id="${id}"><figcaption><a class="name" href="#${id}">⟨${name}⟩\u2060${more}≡</a> ${tag}${nav}</figcaption>` +
+      `<pre tabindex="0" role="group" aria-label="code: ${words}"><code>${this.code(chunk, n)}</code></pre>${this.notes(chunk)}</figure>\n`
     );
   }
-  code(chunk) {
+  code(chunk, n) {
     return chunkHtml(chunk, {
       ident: (words, label) => `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`,
       use: (name, label) =>
         `<a class="use" href="${this.chunkHref(label)}">⟨${this.chunkName(name)}⟩</a>`,
-      statement: (label) => this.cref(label),
+      statement: (label) => {
+        if (!this.proofs.has(label)) this.missing(n, `no proof of ${label} is recorded`);
+        return this.cref(label, n);
+      },
       equations: (labels) =>
         `<span class="eqtag">${labels
           .map(
@@ -306,7 +317,7 @@ export class Blocks extends Inline {
 
   /// In the companion: the proofs of a chapter.
   block_proofsection() {
-    const id = this.unique('proofs');
+    const id = this.unique(`proofs-${anchor(this.page.chapter)}`);
     this.page.deepest = 2;
     this.contents.push({ level: 2, number: '', title: 'Proofs', id, page: this.page.file });
     this.emit(`</section>\n<section class="of" id="${id}"><h2>Proofs</h2>\n`);

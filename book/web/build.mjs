@@ -5,7 +5,7 @@
 //   tex.mjs, chunk.mjs, noted.mjs       read
 //   numbers, inline, blocks, statements, lists (.mjs), each built on the one before: the book
 //   math, figures, cover                formulas, drawings
-//   template, data, epub                write
+//   template, data, epub, live          write
 // Everything is counted here again and compared with what LaTeX has counted; a difference,
 // an unknown command, an unknown result or a check that has not passed stops the build; in a
 // draft some of that is only said.
@@ -19,6 +19,7 @@ import { coverArcs } from './cover.mjs';
 import { cover, frame } from './template.mjs';
 import { codeData, piecesData, searchData } from './data.mjs';
 import { writeEpub } from './epub.mjs';
+import { liveFiles } from './live.mjs';
 import * as noted from './noted.mjs';
 import { anchor, read, write } from './util.mjs';
 
@@ -35,7 +36,7 @@ const say = (what) => {
     console.log(`${String(Math.round(performance.now() - start)).padStart(6)} ms  ${what}`);
 };
 
-function main() {
+async function main() {
   const book = openBook();
   readChunks(book);
   say(`${book.chunks.size} chunks`);
@@ -53,7 +54,7 @@ function main() {
     path.join(KEPT, 'cover-dark.svg'),
   ]);
   if (option('epub')) {
-    writeEpub({
+    await writeEpub({
       out: option('epub'),
       book,
       pages: inOrder(book),
@@ -79,15 +80,17 @@ function openBook() {
   const figures = new Figures('build/fig', path.join(KEPT, 'fig'));
   const show = (name, where) => figures.get(name, where);
   show.foreign = (tex, where) => figures.foreign(tex, where);
+  const draft = process.argv.includes('--draft'),
+    proved = `build/proved${draft ? '-draft' : ''}.tex`;
   const book = new Lists({
     aux,
     chapters,
-    draft: process.argv.includes('--draft'),
+    draft,
     figures: show,
     drawings: figures,
     math: new Mathematics(noted.readMacros('book/macros.tex'), path.join(KEPT, 'math.json')),
-    results: noted.readResults('build/results.tex', 'build/proved.tex'),
-    proofs: noted.readProofs('build/proved.tex'),
+    results: noted.readResults('build/results.tex', proved),
+    proofs: noted.readProofs(proved),
     cases: noted.readCases('build/cases.tex'),
     bibliography: noted.readBibliography(
       ['attention', 'companion'].map((v) => `build/${v}/${v}.bbl`),
@@ -152,6 +155,7 @@ function countChecks(book, chapter) {
   open(chapter.label);
   for (const n of book.source(`build/tex/${chapter.name}-checks.tex`).tree) {
     if (n.t === 'cmd' && n.name === 'checksof') open(n.args[0]);
+    if (n.t === 'cmd' && n.name === 'proofsection') open(`proofs of ${chapter.label}`);
     if (n.t === 'chunk') count.chunks++;
   }
 }
@@ -312,6 +316,7 @@ function writeSite(book, all) {
     if (!/epub/.test(f)) bring(f, `assets/${path.basename(f)}`);
   for (const f of inFolder(path.join(KEPT, 'fonts')))
     if (/woff2$/.test(f)) bring(f, `assets/${path.basename(f)}`);
+  for (const [from, to] of liveFiles()) bring(from, to);
   sweep(OUT, wanted);
   fs.writeFileSync(path.join(OUT, 'built'), '');
 }
@@ -330,9 +335,7 @@ function sweep(dir, wanted) {
   }
 }
 
-try {
-  main();
-} catch (e) {
+main().catch((e) => {
   console.error(process.env.TRACE ? e : e.message);
   process.exit(1);
-}
+});

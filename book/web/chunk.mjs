@@ -102,7 +102,7 @@ export function chunkHtml(chunk, links) {
     if (name === 'coqproves') return links.statement(argument());
     if (name === 'coqbig') {
       const big = sign(argument(), chunk.where);
-      return `${big}<sub>${chunkHtml({ where: chunk.where, body: argument() }, links)}</sub>`;
+      return `${big}<sub>${chunkHtml({ where: chunk.where, body: argument() }, links)}</sub>\u2009`;
     }
     if (name === 'LA') {
       const end = s.indexOf('\\RA{}', i),
@@ -154,7 +154,8 @@ function coqText({ body, where }, lines) {
   const [, file, line] = /^(.*):(\d+)$/.exec(where);
   const text = lines(file).slice(+line, +line + body.split('\n').length).join('\n');
   const used = [...body.matchAll(/\\LA\{\}([^]*?)\\RA\{\}/g)].map((m) => readUse(m[1]).label);
-  return text.split(/<<([^\n]*?)>>/).map((part, k) => (k % 2 ? used.shift() : part));
+  const bare = (part) => part.replace(/@(<<|>>)/g, '$1');
+  return text.split(/(?<!@)<<([^\n]*?)>>/).map((part, k) => (k % 2 ? used.shift() : bare(part)));
 }
 const plain = (s) =>
   s

@@ -24,7 +24,7 @@ export function coverArcs(file) {
 }
 function highest(tex) {
   let top = 0;
-  for (const m of tex.matchAll(/\{([\d.]+)\}(?:%|\\cover|\})/g)) top = Math.max(top, +m[1]);
+  for (const m of tex.matchAll(/\\coverarc(?:\{[^}]*\}){6}\{([\d.]+)\}/g)) top = Math.max(top, +m[1]);
   return Math.ceil(top);
 }
 function layer(tex, name, colours) {

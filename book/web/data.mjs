@@ -70,7 +70,7 @@ const words = (html) =>
   );
 const plainTex = (tex) =>
   tex
-    .replace(/\\(begin|end)\{[^}]*\}|\\[,;!]|\\q?quad\b|\\left|\\right|&/g, ' ')
+    .replace(/\\(begin|end)\{[^}]*\}|\\[,;!]|\\q?quad\b|\\left|\\right|\\[bB]igg?[lrm]?\b|&/g, ' ')
     .replace(/\\([a-zA-Z]+) ?/g, ' $1 ')
     .replace(/[\\{}]/g, ' ')
     .replace(/ +/g, ' ');

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import zlib from 'node:zlib';
+import { promisify } from 'node:util';
 import { TITLE } from './template.mjs';
 import { element, esc, read, text } from './util.mjs';
 
@@ -21,7 +22,7 @@ const FEATURES = [
 ];
 
 /// pages: those of the site, in the order of reading
-export function writeEpub({ out, book, pages, style, fonts }) {
+export async function writeEpub({ out, book, pages, style, fonts }) {
   const kept = pages.filter((p) => p.kind !== 'list' && p.file !== 'downloads.html');
   const texts = kept.flatMap(split),
     home = new Map();
@@ -50,7 +51,7 @@ export function writeEpub({ out, book, pages, style, fonts }) {
   add('epub.css', style, 'text/css');
   add('cover.svg', coverImage(book), 'image/svg+xml', 'cover-image');
   add('nav.xhtml', navigation(book, home), 'application/xhtml+xml', 'nav');
-  fs.writeFileSync(out, zip(archive(files, spine, packageOf(book, files, spine))));
+  fs.writeFileSync(out, await zip(archive(files, spine, packageOf(book, files, spine))));
 }
 
 // --------------------------------------------------------------- content --
@@ -189,13 +190,15 @@ function archive(files, spine, opf) {
 }
 
 // ---------------------------------------------------------------- archive --
-/// A zip archive with one date for all its files.
-function zip(files) {
+const deflate = promisify(zlib.deflateRaw);
+/// A zip archive with one date for all its files, which are compressed side by side.
+async function zip(files) {
   const bodies = [],
-    directory = [];
+    directory = [],
+    small = await Promise.all(files.map((f) => (f.stored ? f.data : deflate(f.data))));
   let at = 0;
-  for (const { name, data, stored } of files) {
-    const body = stored ? data : zlib.deflateRawSync(data, { level: 9 }),
+  for (const [k, { name, data, stored }] of files.entries()) {
+    const body = small[k],
       path_ = Buffer.from(name);
     const local = header(data, body, path_, stored),
       entry = Buffer.alloc(46);
@@ -222,7 +225,7 @@ function header(data, body, name, stored) {
   h.writeUInt16LE(20, 4);
   h.writeUInt16LE(stored ? 0 : 8, 8);
   h.writeUInt16LE(0x21, 12); // 1 January 1980
-  h.writeUInt32LE(crc32(data), 14);
+  h.writeUInt32LE((zlib.crc32 ?? crc32)(data), 14);
   h.writeUInt32LE(body.length, 18);
   h.writeUInt32LE(data.length, 22);
   h.writeUInt16LE(name.length, 26);

@@ -24,7 +24,7 @@ const NAMES = {
 const PLURAL = { Corollary: 'Corollaries', Appendix: 'Appendices' };
 
 // Commands that become an element round their argument; a text; nothing.
-const ELEMENT = { emph: 'em', textit: 'em', textbf: 'strong', texttt: 'code', apiname: 'strong' };
+const ELEMENT = { emph: 'em', textit: 'em', textbf: 'strong', apiname: 'strong' };
 const CLASS = { textsf: 'sf', textsc: 'sc', textup: 'up' };
 const SWITCH = { ttfamily: 'code', itshape: 'em', bfseries: 'strong' };
 const TEXT = {
@@ -68,7 +68,8 @@ export class Inline extends Numbers {
     for (let k = 0; k < nodes.length; k++) {
       const element = nodes[k].t === 'cmd' && SWITCH[nodes[k].name];
       if (element) return `${out}<${element}>${this.inline(nodes.slice(k + 1))}</${element}>`;
-      out += this.one(nodes[k]);
+      const html = this.one(nodes[k]);
+      out = nodes[k].t === 'text' && out.endsWith('</math>') ? glued(out, html) : out + html;
     }
     return out;
   }
@@ -97,8 +98,7 @@ export class Inline extends Numbers {
   group(n) {
     if (n.c[0]?.t !== 'cmd' || n.c[0].name !== 'Tt') return this.inline(n.c);
     if (n.c.some((x) => x.t === 'use')) return this.inline(n.c.slice(1));
-    const straight = this.inline(n.c.slice(1)).replace(/[“”]/g, '&quot;').replace(/[‘’]/g, "'");
-    return `<code>${straight.replace(/–/g, '--').replace(/—/g, '---')}</code>`;
+    return `<code>${straight(this.inline(n.c.slice(1)))}</code>`;
   }
   command(n) {
     const { name, args } = n;
@@ -110,6 +110,9 @@ export class Inline extends Numbers {
     return (
       this[`inline_${name}`]?.(n, ...args) ?? this.fail(n, `no rule for \\${name} within a line`)
     );
+  }
+  inline_texttt(n, a) {
+    return `<code>${straight(this.inline(a))}</code>`;
   }
   inline_mbox(n, a) {
     return this.inline(a);
@@ -445,6 +448,20 @@ export class Inline extends Numbers {
   }
 }
 
+/// Quotation marks and dashes as they are typed in code.
+const straight = (html) =>
+  html
+    .replace(/[“”]/g, '&quot;')
+    .replace(/[‘’]/g, "'")
+    .replace(/–/g, '--')
+    .replace(/—/g, '---');
+/// No line begins with the mark, or the rest of the word, that follows a formula.
+function glued(before, html) {
+  const mark = /^(?:[.,;:!?)\]’”\p{L}]+|[-–])/u.exec(html)?.[0],
+    at = before.lastIndexOf('<math');
+  if (!mark) return before + html;
+  return `${before.slice(0, at)}<span class="nb">${before.slice(at)}${mark}</span>${html.slice(mark.length)}`;
+}
 function compareNumbers(p, q) {
   for (let k = 0; k < Math.max(p.length, q.length); k++) {
     const d = (p[k] ?? -1) - (q[k] ?? -1);

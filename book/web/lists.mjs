@@ -76,6 +76,7 @@ export class Lists extends Statements {
     const about = {
       title: `Checks of chapter ${t.number}: ${this.words(t.title)}`,
       kind: 'checks',
+      chapter: label,
       of: t,
     };
     this.aside(`${name}-checks.html`, about, () => {
@@ -92,7 +93,7 @@ export class Lists extends Statements {
   // ----------------------------------------------------------------- ledger --
   block_listofledger() {
     const rows = this.ledger.map((l) => [
-      this.to(l.page, l.id, `${capital(l.kind)} ${l.number}`),
+      this.to(l.page, l.id, `${capital(l.kind)}\u00a0${l.number}`),
       this.caseLink(l.key),
       this.measured(l.key)
         .replace(/^error /, '')
@@ -107,14 +108,14 @@ export class Lists extends Statements {
     const rows = this.statements
       .filter((s) => s.proofs?.length)
       .map((s) => [
-        this.to(s.page, s.id, `${capital(s.kind)} ${s.number}`),
-        s.proofs.map((p) => `<code>${esc(p.theorem)}</code>`).join('<br>'),
-        s.proofs[0].group,
+        this.to(s.page, s.id, `${capital(s.kind)}\u00a0${s.number}`),
+        s.proofs.map((p) => this.proofLink(p.theorem)).join('<br>'),
+        [...new Set(s.proofs.map((p) => p.group))].join('; '),
         [...new Set(s.proofs.map((p) => p.except).filter(Boolean))]
           .map((e) => this.inline(this.parse(e, this.where)))
           .join('; '),
       ]);
-    this.emit(this.list(['Statement', 'Theorem', 'Rests on', 'Except'], rows, 'ledger'));
+    this.emit(this.list(['Statement', 'Theorem', 'Rests on', 'Except'], rows, 'proofs'));
   }
   tried(key) {
     return `${key}${this.raw(`${key}/n`) === undefined ? '/refuted/n' : '/n'}`;

@@ -4,17 +4,27 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { esc, read, write } from './util.mjs';
-import temml from './vendor/temml.mjs';
 
 const HERE = path.dirname(new URL(import.meta.url).pathname);
+const { resolve } = createRequire(path.resolve('build/npm/package.json'));
+/// Where make setup-web has put it.
+function findTemml() {
+  try {
+    return resolve('temml');
+  } catch {
+    throw new Error('Temml, which sets the formulas, is not here: make setup-web');
+  }
+}
 
 export class Mathematics {
   /// macros: those of book/macros.tex; kept: a file for what was made before.
   constructor(macros, kept) {
-    const key = createHash('sha256').update(JSON.stringify(macros));
-    for (const f of ['math.mjs', 'vendor/temml.mjs']) key.update(read(path.join(HERE, f)));
-    Object.assign(this, { macros, kept, key: key.digest('hex'), used: {}, made: {} });
+    const key = createHash('sha256').update(JSON.stringify(macros)),
+      program = findTemml();
+    for (const f of [path.join(HERE, 'math.mjs'), program]) key.update(read(f));
+    Object.assign(this, { macros, kept, program, key: key.digest('hex'), used: {}, made: {} });
     const old = fs.existsSync(kept) ? JSON.parse(read(kept)) : {};
     if (old.key === this.key) this.made = old.made;
   }
@@ -24,7 +34,8 @@ export class Mathematics {
   }
   set(tex, display) {
     const source = tex.replace(/(\d),(?=\d)/g, '$1\\mathpunct{,}');
-    const ml = temml.renderToString(source, {
+    this.temml ??= createRequire(import.meta.url)(this.program);
+    const ml = this.temml.renderToString(source, {
       displayMode: display,
       macros: { ...this.macros },
       throwOnError: true,
@@ -121,11 +132,9 @@ function lines(math) {
     length += size(n);
     if (/^[([{⟨⌈⌊]$/.test(mark)) open++;
     else if (/^[)\]}⟩⌉⌋]$/.test(mark)) open--;
-    const inside = k > 0 && k < row.length - 1 && open <= 0;
-    if (
-      inside &&
-      (RELATION.test(mark) || (BINARY.test(mark) && length > 16 && parts.at(-1).length > 1))
-    ) {
+    const inside = k > 0 && k < row.length - 1;
+    const sum = BINARY.test(mark) && open <= 1 && length > 15 && parts.at(-1).length > 1;
+    if (inside && ((RELATION.test(mark) && open <= 0) || sum)) {
       n.at = n.at.replace(/ form="[^"]*"/, '') + ' form="infix"';
       parts.push([]);
       length = 0;

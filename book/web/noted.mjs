@@ -58,14 +58,15 @@ export function readResults(...files) {
   return results;
 }
 
-/// build/proved.tex: of each label the theorems by which Coq knows it.
+/// build/proved.tex: of each label the theorems by which Coq knows it; a draft has others too.
 export function readProofs(file) {
   const proofs = new Map();
   for (const line of read(file).split('\n')) {
-    if (!line.startsWith('\\proveddef')) continue;
-    const [label, theorem, version, group, except] = groups(line, 10);
+    const what = /^\\(un)?proveddef/.exec(line);
+    if (!what) continue;
+    const [label, theorem, version, group, except] = groups(line, what[0].length);
     if (!proofs.has(label)) proofs.set(label, []);
-    proofs.get(label).push({ theorem, version, group, except });
+    proofs.get(label).push({ theorem, version, group, except, refused: what[1] === 'un' });
   }
   return proofs;
 }

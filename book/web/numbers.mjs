@@ -14,6 +14,9 @@ const PER_CHAPTER = [
   'table',
 ];
 
+// What Coq is told: a statement has a name, a proof has none.
+const STATED = /^\s*(?:(?:Theorem|Lemma|Corollary|Proposition|Fact)\s+([\w']+)|Proof\b)/gm;
+
 export class Numbers {
   /// given: aux, results, math, chapters, cases, bibliography, figures, source(file) -> tree
   constructor(given) {
@@ -193,6 +196,26 @@ export class Numbers {
     const users = first.usedBy.map((l) => this.chunkAt(l));
     chunk.files = first.file ? [first] : [...new Set(users.flatMap((u) => this.filesOf(u)))];
     return chunk.files;
+  }
+  /// Of each theorem of Coq, file/name, the chunk in which its proof begins.
+  proofPlaces() {
+    if (this.places) return this.places;
+    this.places = new Map();
+    for (const chunk of this.chunks.values()) {
+      const file = /^proofs\/(\w+)\.v$/.exec(chunk.file)?.[1];
+      if (file && chunk.label === chunk.first) this.findProofs(chunk, { file, open: null });
+    }
+    return this.places;
+  }
+  findProofs(first, state) {
+    for (const chunk of this.named.get(first.first))
+      this.chunkText(chunk).forEach((s, k) => {
+        if (k % 2) return this.findProofs(this.chunkAt(s), state);
+        for (const [, name] of s.matchAll(STATED)) {
+          if (name) state.open = `${state.file}/${name}`;
+          else if (!this.places.has(state.open)) this.places.set(state.open, chunk.label);
+        }
+      });
   }
   printed(label) {
     return this.aux.labels.get(label)?.number ?? '?';

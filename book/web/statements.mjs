@@ -8,6 +8,8 @@ const PROPER = new Set(
   Jacobians Jensen K Legendre Levi Newton Nystr Riemannian Schwartz Sinkhorn Woodbury`.split(/\s+/),
 );
 const isCommand = (n, name) => n?.t === 'cmd' && n.name === name;
+/// suite/case or file/theorem, which may be broken into lines.
+const named = (key) => `<code>${esc(key).replace(/([_/])/g, '$1<wbr>')}</code>`;
 
 export class Statements extends Blocks {
   env_theorem(n) {
@@ -65,7 +67,7 @@ export class Statements extends Blocks {
       what.note && ` <span class="note">(${what.note})</span>`
     }<span class="head">.</span> ${this.indexName(n.opt[0], what.note)}`;
     what.proofs = labels.flatMap((l) => this.proofs.get(l) ?? []);
-    const stamp = stamps.map((s) => this.stamp(s, what)).join('') + this.stampProved(what);
+    const stamp = stamps.map((s) => this.stamp(s, what)).join('') + this.stampProved(what, n);
     what.html = this.blocks(rest);
     return `<section class="stmt ${kind}" id="${id}" aria-label="${capital(kind)} ${number}">${stamp}${this.lead(
       what.html,
@@ -98,23 +100,31 @@ export class Statements extends Blocks {
       this.ledger.push({ ...what, key });
       return `<li>${this.caseLink(key)} <span>${this.measured(key)}</span></li>`;
     });
-    return `<div class="stamp" role="note" aria-label="stamp of ${what.kind} ${what.number}"><p><b>${word}</b></p><ul>${items.join(
-      '',
+    return `<div class="stamp" role="note" aria-label="stamp of ${what.kind} ${what.number}"><p><b>${word}</b></p> <ul>${items.join(
+      ' ',
     )}</ul></div>`;
   }
   /// The second stamp: what Coq has read, on which axioms, and what it leaves to the check.
-  stampProved({ kind, number, proofs }) {
+  stampProved({ kind, number, proofs }, n) {
     if (!proofs.length) return '';
     const said = (key) => [...new Set(proofs.map((p) => p[key]).filter(Boolean))];
-    const names = proofs
-      .map((p) => `<li><code>${esc(p.theorem).replace(/([_/])/g, '$1<wbr>')}</code></li>`)
-      .join('');
+    const names = proofs.map((p) => `<li>${this.proofLink(p.theorem, n)}</li>`).join(' ');
+    const open = `<div class="stamp`,
+      about = `role="note" aria-label="proof of ${kind} ${number}"`;
+    if (proofs.some((p) => p.refused)) {
+      this.missing(n, `${kind} ${number} is not known to be proved`);
+      return `${open} open" ${about}><p><b>not proved</b></p> <ul>${names}</ul></div>`;
+    }
     const except = said('except').map((s) => this.inline(this.parse(s, this.where)));
-    return `<div class="stamp" role="note" aria-label="proof of ${kind} ${number}"><p><b>proved</b></p><ul>${
-      names
-    }</ul><span>Coq ${said('version')}, ${said('group').join('; ')}</span>${
-      except.length ? `<span><em>except: ${except.join('; ')}</em></span>` : ''
-    }</div>`;
+    return `${open}" ${about}><p><b>proved</b></p> <ul>${names}</ul> <span>Coq ${said('version')}, ${said(
+      'group',
+    ).join('; ')}</span>${except.length ? ` <span><em>except: ${except.join('; ')}</em></span>` : ''}</div>`;
+  }
+  /// The name of a theorem of Coq; it opens the proof.
+  proofLink(theorem, n) {
+    const label =
+      this.proofPlaces().get(theorem) ?? this.fail(n, `nowhere is the proof of ${theorem}`);
+    return `<a class="case" href="${this.chunkHref(label)}">${named(theorem)}</a>`;
   }
   mustHavePassed(key, n) {
     const status = this.raw(`${key}/status`),
@@ -133,9 +143,8 @@ export class Statements extends Blocks {
   }
   /// The name of a check; it opens the code of the check.
   caseLink(key) {
-    const name = `<code>${esc(key).replace(/([_/])/g, '$1<wbr>')}</code>`,
-      label = this.cases.get(key);
-    return label ? `<a class="case" href="${this.chunkHref(label)}">${name}</a>` : name;
+    const label = this.cases.get(key);
+    return label ? `<a class="case" href="${this.chunkHref(label)}">${named(key)}</a>` : named(key);
   }
   measured(key) {
     const said = [];
@@ -232,6 +241,7 @@ export class Statements extends Blocks {
     return this.tabular(n);
   }
   env_longtable(n) {
+    this.step('table'); // LaTeX counts it, caption or not
     return this.tabular(n);
   }
   tabular(n) {

@@ -1,4 +1,5 @@
 // template.mjs: the frame of a page, and the first page.
+import { liveHead } from './live.mjs';
 import { esc, text } from './util.mjs';
 
 export const TITLE = 'Attention as a Bilinear Form';
@@ -33,7 +34,7 @@ function grouped(book) {
 const appendices = (book) =>
   book.contents.filter((t) => t.level === 1 && t.number !== null && isLetter(t.number));
 const sections = (book, page) =>
-  book.contents.filter((t) => t.level === 2 && t.page === page && t.number);
+  book.contents.filter((t) => t.level === 2 && t.page === page && t.number !== null);
 const entry = (t, here, more) =>
   `<li><a href="${t.page}"${t.page === here ? ' aria-current="page"' : ''}>` +
   `<span class="num">${t.number}</span> <span>${t.title}</span></a>${more}</li>`;
@@ -75,6 +76,7 @@ const neighbour = (page, rel, word) =>
       }${esc(text(page.title))}</span></a>`
     : '<span></span>';
 
+const icon = (drawn) => `<svg viewBox="0 0 16 16" aria-hidden="true">${drawn}</svg>`;
 export function frame(book, page, before, after) {
   const title = page.title === TITLE ? TITLE : `${esc(text(page.title))} – ${TITLE}`;
   return `<!doctype html>
@@ -88,14 +90,14 @@ export function frame(book, page, before, after) {
 <link rel="stylesheet" href="assets/style.css">
 <script src="assets/theme.js"></script>
 <script src="assets/book.js" defer></script>
-</head>
+${liveHead(page.html)}</head>
 <body class="${page.kind ?? ''}">
 <a class="skip" href="#main">Skip to the text</a>
 <header class="bar">
-<button id="menu" type="button" aria-expanded="false" aria-controls="side"><span aria-hidden="true">☰</span><span class="vh">Contents</span></button>
+<button id="menu" type="button" aria-expanded="false" aria-controls="side">${icon('<path d="M2 4h12M2 8h12M2 12h12"/>')}<span class="vh">Contents</span></button>
 <a class="brand" href="index.html">${TITLE}</a>
-<button id="find" type="button" aria-haspopup="dialog"><span aria-hidden="true">⌕</span> <span class="wide">Search</span> <kbd aria-hidden="true">/</kbd></button>
-<button id="theme" type="button"><span aria-hidden="true">◐</span><span class="vh">Light or dark</span></button>
+<button id="find" type="button" aria-haspopup="dialog">${icon('<circle cx="6.5" cy="6.5" r="4.5"/><path d="M10 10l4.5 4.5"/>')} <span class="wide">Search</span> <kbd aria-hidden="true">/</kbd></button>
+<button id="theme" type="button">${icon('<circle cx="8" cy="8" r="6"/><path fill="currentColor" d="M8 2a6 6 0 0 1 0 12z"/>')}<span class="vh">Light or dark</span></button>
 </header>
 <nav id="side" aria-label="Contents">
 ${sidebar(book, page)}
@@ -113,6 +115,10 @@ ${page.html}</article>
 `;
 }
 
+const proved = (book) =>
+  +book.raw('proved/statements') > 0
+    ? `<p class="passed">✓ ${book.soft('proved/statements')} statements proved, read by Coq</p>\n`
+    : '';
 export function cover(book) {
   const chapter = (t) =>
     entry(
@@ -139,7 +145,7 @@ export function cover(book) {
     html: `<div class="title"><h1>${TITLE}</h1>
 <p class="sub">A literate program in C++ in which nothing is merely claimed</p>
 <p class="passed">✓ ${book.soft('book/cases')} checks passed, ${book.soft('book/instances')} measurements</p>
-<p><a href="${preface?.file}">Preface</a> · <a href="downloads.html">PDF, EPUB, data</a></p>
+${proved(book)}<p><a href="${preface?.file}">Preface</a> · <a href="downloads.html">PDF, EPUB, data</a></p>
 <img class="light arcs" src="fig/cover.svg" alt=""><img class="dark arcs" src="fig/cover-dark.svg" alt=""></div>
 <nav class="toc" aria-label="All chapters">${parts.join('\n')}
 <h2 class="part">Appendices</h2><ol>${appendices(book)

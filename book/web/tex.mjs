@@ -340,8 +340,8 @@ class Parser {
   }
   conditional(name, at) {
     // of TeX's only those of the back matter
-    const test =
-      name === 'ifcsname' ? /^([^\\]*)\\endcsname/ : /^(\\rawresult\{[^}]*\}>\d+)\s|^([^]*?)\\relax/;
+    const number = /^(?:(\\rawresult\{[^}]*\}>\d+)\s|([^]*?)\\relax)/,
+      test = name === 'ifcsname' ? /^([^\\]*)\\endcsname/ : number;
     const m = this.match(test);
     const yes = m ? this.decide(name, (m[1] ?? m[2]).trim()) : undefined;
     if (yes === undefined) this.fail(`\\${name} that I cannot decide`, at);

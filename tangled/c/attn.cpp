@@ -11,7 +11,8 @@
 #endif
 
 // list the widths of this library
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(ATTN_GENERIC)
+#define ATTN_WIDTHS
 extern "C" const attn_table attn_sse2, attn_avx2, attn_avx512;
 #else
 extern "C" const attn_table attn_generic;
@@ -22,7 +23,7 @@ struct Width {
   bool (*there)();
 };
 static const Width widths[] = {
-#if defined(__x86_64__)
+#ifdef ATTN_WIDTHS
     {"avx512", &attn_avx512, [] {
        return __builtin_cpu_supports("avx512f") &&
               __builtin_cpu_supports("avx512dq") &&
@@ -49,7 +50,7 @@ extern "C" int attn_fail(int code, const char* message) {
 /// The width of that name, or the best one for null; null if it is not
 /// here.
 static const Width* find_width(const char* name) {
-#ifdef __x86_64__
+#ifdef ATTN_WIDTHS
   __builtin_cpu_init();
 #endif
   for (const Width& w : widths)

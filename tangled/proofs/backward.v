@@ -1,7 +1,6 @@
 (* proofs/backward.v: tangled from chapters/04-backward-checks.nw; edit that file, not this one. *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
 From attn Require Export fisher.
-From attn Require Import prelude gibbs jacobian.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -50,17 +49,6 @@ rewrite E ?lt0r ?aq ?a0// /mean (eq_bigr _ (fun q _ => aE q)) -mulr_suml a1
 by rewrite subrr expr0n mulr0.
 Qed.
 End Lowering.
-
-(* state what the softmax does forwards *)
-(* proves thm:lowering *)
-Theorem forward_map (R : realType) (K : finType) (s v : K -> R) (T : R)
-    (k0 : K) j :
-  derivative_along (fun s => A s T j) s v (T^-1 * lower (A s T) v j).
-
-(* prove what the softmax does forwards *)
-Proof.
-exact: (derivative_softmax T k0).
-Qed.
 
 (* attention and a direction, in Coq *)
 Section Adjoint.

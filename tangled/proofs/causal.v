@@ -11,8 +11,7 @@ Definition allowed nq nk :=
   \sum_(i < nq) \sum_(j < nk) causal nq nk i j.
 
 (* state the pairs of a causal mask *)
-(* proves prop:causal, except that attention no longer commutes with
-   permutations *)
+(* proves prop:causal *)
 Theorem causal_count nq nk : nq <= nk -> allowed nq nk + nq * nq.-1 %/ 2
   = nq * nk.
 

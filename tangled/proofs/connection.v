@@ -77,8 +77,7 @@ by rewrite mul0r.
 Qed.
 
 (* state the theorem of Levi-Civita *)
-(* proves thm:geometry-levi-civita, except that the covariant
-  derivative of a tensor is a tensor *)
+(* proves thm:geometry-levi-civita *)
 Theorem levi_civita :
   [/\ forall c a b, christoffel c a b = christoffel c b a,
       forall c a b, nabla christoffel c a b = 0
@@ -124,8 +123,7 @@ Qed.
 End LeviCivita.
 
 (* state the information in two forms *)
-(* proves prop:geometry-two-forms, except the relative entropy of
-  neighbours *)
+(* proves prop:geometry-two-forms *)
 Theorem fisher_in_two_forms (K : finType) (p l : K -> R) a b :
   \sum_j p j = 1 -> (forall j c, d c (p j) = p j * d c (l j)) ->
   \sum_j p j * d a (l j) * d b (l j) = - \sum_j p j * d a (d b (l j)).
@@ -150,8 +148,7 @@ Lemma dg c a b : d c (g a b) = kappa a b c.
 Proof. by rewrite mxE /kappa [d b (d c _)]commute [RHS]commute. Qed.
 
 (* state that the connection is half a cumulant *)
-(* proves thm:geometry-cumulants, except that derivatives of log Z are
-  cumulants *)
+(* proves thm:geometry-cumulants *)
 Theorem connection_is_half_a_cumulant c a b :
   lowered g c a b = half * kappa a b c.
 
@@ -214,7 +211,7 @@ by rewrite mulNmx addrC -!mulmxA.
 Qed.
 
 (* state the curvature of the connections *)
-(* proves thm:geometry-alpha, except what is said of straight lines *)
+(* proves thm:geometry-alpha *)
 Theorem alpha_curvature c e : g *m Riemann c e =
   (half ^+ 2 * (1 - alpha ^+ 2)) *:
     (cubic e *m invmx g *m cubic c - cubic c *m invmx g *m cubic e).
@@ -238,6 +235,58 @@ have hh : half = half ^+ 2 * 2%:R by rewrite expr2 -mulrA mulVr// mulr1.
 have -> : half ^+ 2 * (1 - alpha ^+ 2) = lambda - lambda ^+ 2.
   by rewrite /lambda {2}hh; move: (2%:R^-1 : R) => h; ring.
 by rewrite E -scalemxAr mulmxBr !gK !mulmxA.
+Qed.
+
+(* straight lines, in Coq *)
+Variables (S : comUnitRingType) (dot : {additive S -> S}).
+Hypothesis dot_product : forall x y,
+  dot (x * y) = dot x * y + x * dot y.
+Variables (along : {rmorphism R -> S}) (V : 'cV[S]_n).
+Hypothesis chain_rule : forall f,
+  dot (along f) = \sum_a along (d a f) * V a 0.
+Definition straight al := map_mx dot V
+  + \sum_c V c 0 *: (map_mx along (Gamma al c) *m V) = 0.
+
+(* state which lines are straight *)
+(* proves thm:geometry-alpha *)
+Theorem straight_lines :
+  (straight 1 <-> map_mx dot V = 0) /\
+  (straight (-1) <-> forall a, dot (dot (along (d a psi))) = 0).
+
+(* prove which lines are straight *)
+Proof.
+have h2 : half * (1 - -1) = 1 by rewrite opprK -[1 + 1]/(2%:R) mulVr.
+have G1 c : Gamma 1 c = 0 by rewrite /Gamma subrr mulr0 scale0r.
+have Gm1 c : Gamma (-1) c = invmx g *m cubic c by rewrite /Gamma h2 scale1r.
+split.
+  rewrite /straight big1 ?addr0 => [|c _]; first by [].
+  by rewrite G1 map_mx0 mul0mx scaler0.
+have eta : \col_a dot (along (d a psi)) = map_mx along g *m V.
+  apply/colP => a; rewrite !mxE chain_rule; apply: eq_bigr => b _.
+  by rewrite !mxE commute.
+have acc : map_mx along g *m (map_mx dot V
+    + \sum_c V c 0 *: (map_mx along (Gamma (-1) c) *m V))
+    = map_mx dot (map_mx along g *m V).
+  have -> : map_mx dot (map_mx along g *m V)
+      = map_mx dot (map_mx along g) *m V + map_mx along g *m map_mx dot V.
+    apply/colP => i; rewrite [LHS]mxE [in LHS]mxE raddf_sum [RHS]mxE.
+    rewrite ![in RHS]mxE -big_split; apply: eq_bigr => h _ /=.
+    by rewrite dot_product !mxE.
+  have -> : map_mx dot (map_mx along g)
+      = \sum_c V c 0 *: map_mx along (cubic c).
+    apply/matrixP => a b; rewrite mxE [map_mx along g a b]mxE chain_rule.
+    rewrite summxE; apply: eq_bigr => c _; rewrite dg.
+    by rewrite [RHS]mxE [map_mx _ _ _ _]mxE [cubic c a b]mxE mulrC.
+  rewrite mulmxDr addrC; congr (_ + _).
+  rewrite mulmx_sumr mulmx_suml; apply: eq_bigr => c _.
+  by rewrite -scalemxAr -scalemxAl Gm1 mulmxA -map_mxM mulKVmx.
+rewrite /straight; split=> [E a|E].
+  have := acc; rewrite E mulmx0 -eta => /esym/colP/(_ a).
+  by rewrite [LHS]mxE [in LHS]mxE [RHS]mxE.
+have z : map_mx along (invmx g) *m map_mx dot (map_mx along g *m V) = 0.
+  rewrite -eta [map_mx dot _](_ : _ = 0) ?mulmx0//.
+  by apply/colP => a; rewrite [LHS]mxE [in LHS]mxE [RHS]mxE E.
+by move: z; rewrite -acc mulmxA -map_mxM mulVmx// map_mx1 mul1mx.
 Qed.
 End Natural.
 

@@ -7,6 +7,29 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
+(* state the inequality where it is infinite *)
+Definition divergence (R : realType) (K : finType)
+    (q p : K -> R) : \bar R :=
+  if [forall j, (p j == 0) ==> (q j == 0)] then (KL q p)%:E else +oo%E.
+
+(* proves lem:kl *)
+Theorem gibbs_with_infinity (R : realType) (K : finType)
+    (q p : K -> R) :
+  distribution q -> distribution p -> (0%:E <= divergence q p)%E /\
+  (divergence q p = 0%:E <-> forall j, q j = p j).
+
+(* prove the inequality where it is infinite *)
+Proof.
+move=> qd pd; rewrite /divergence; case: ifP => [/forallP dom|/negbT].
+  have d : dominated q p.
+    by move=> j /eqP pj; apply/eqP; move: (dom j); rewrite pj.
+  have [kl0 klE] := gibbs_inequality qd pd d.
+  by rewrite lee_fin; split=> //; rewrite -klE; split=> [[]|->].
+rewrite negb_forall => /existsP[j]; rewrite negb_imply => /andP[/eqP pj qj].
+split; first by rewrite leey.
+by split=> // E; move: qj; rewrite E pj eqxx.
+Qed.
+
 (* a row of scores and its potential, in Coq *)
 Section Row.
 Variables (R : realType) (K : finType) (j0 : K).

@@ -105,8 +105,7 @@ by rewrite !normrM !ler_pmul ?mulr_ge0 ?exact_le.
 Qed.
 
 (* state the rounding of a term *)
-(* proves prop:einsum-rounding, except N = 0, where the result is
-  exactly zero *)
+(* proves prop:einsum-rounding *)
 Theorem einsum_rounding t c N f : products t = N -> factors t = f ->
   (N + f)%:R * u < 1 -> rounds t c ->
   `|c - exact t| <= gamma u (N + f) * size t.

@@ -24,12 +24,16 @@ Definition r4 := 11509545 / 8589934592.
 Definition r5 := 5275375 / 34359738368.
   (* = attn::detail::Exp2<float>::r[5] in attn/exp2.hpp *)
 Definition shift := 12583039.
-  (* = 1.5f * float(1 << 23) + 127 in attn/exp2.hpp *)
+  (* = attn::detail::exp2_shift<float> in attn/exp2.hpp *)
 
 (* binary32 and a step of Horner, in Coq *)
 (* Rounding to nearest in binary32. *)
 Notation rnd := (round radix2 (FLT_exp (-149) 24) rndNE).
+  (* 24 = std::numeric_limits<float>::digits
+     in attn/exp2.hpp *)
 Notation format := (generic_format radix2 (FLT_exp (-149) 24)).
+  (* 0x1p-149 = std::numeric_limits<float>::denorm_min()
+     in attn/exp2.hpp *)
 
 (* p f + r with one rounding, with two, with none. *)
 Definition fused p f r := rnd (p * f + r).
@@ -194,6 +198,10 @@ Qed.
   and that a shift of the bits is a multiplication by a power of two *)
 Theorem exp2_error step x : step = fused \/ step = separate ->
   format x -> -126 <= x <= 127 ->
+  (* -126 = attn::detail::exp2_lowest<float>
+     in attn/exp2.hpp *)
+  (* 127 = std::numeric_limits<float>::max_exponent - 1
+     in attn/exp2.hpp *)
   Rabs (exp2 step x - Rpower 2 x) <=
     1.3 * ulp radix2 (FLT_exp (-149) 24) (Rpower 2 x).
 

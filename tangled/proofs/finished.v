@@ -86,7 +86,7 @@ Hypothesis a1 : \sum_j a j = 1.   (* a sink is a key with V = 0 *)
 Definition S_bar j := a j * (A_bar V O_bar j - D a V O_bar + L_bar).
 
 (* state what the second lap knows *)
-(* proves prop:second-lap, except the error *)
+(* proves prop:second-lap *)
 Theorem second_lap :
   S_bar top = L_bar - \sum_b \sum_(j | (block j == b) && (j != top))
     S_bar j.
@@ -102,7 +102,7 @@ by rewrite E -c (bigD1 top)//= addrK.
 Qed.
 
 (* state what the second lap adds *)
-(* proves prop:second-lap, except the error *)
+(* proves prop:second-lap *)
 Theorem finish (n : finType) (Q : n -> C -> R) (S : n -> K -> R)
   (dominant : n -> K) c j :
   \sum_(i | dominant i != j) S i j * Q i c + \sum_(i | dominant i == j)

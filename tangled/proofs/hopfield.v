@@ -64,8 +64,7 @@ exact: (gibbs_inequality (wd x) (wd y) dom).1.
 Qed.
 
 (* state that steps are summable *)
-(* proves thm:convergence, except that the sequence converges, to a fixed
-   point *)
+(* proves thm:convergence *)
 Theorem steps_summable x n :
   \sum_(t < n) norm g (iter t.+1 update x - iter t update x) ^+ 2 <=
     2 * (energy x - energy (iter n update x)).

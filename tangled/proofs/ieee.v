@@ -8,11 +8,19 @@ Open Scope R_scope.
 
 (* binary64 in Coq *)
 Notation rnd := (round radix2 (FLT_exp (-1074) 53) ZnearestE).
+  (* 53 = std::numeric_limits<double>::digits
+     in attn/rounding.hpp *)
 Notation format := (generic_format radix2 (FLT_exp (-1074) 53)).
+  (* 0x1p-1074 = std::numeric_limits<double>::denorm_min()
+     in attn/rounding.hpp *)
 Definition u := / 2 * bpow radix2 (-53 + 1).
+  (* 0x1p-53 = std::numeric_limits<double>::epsilon() / 2
+     in attn/rounding.hpp *)
 
 (* A product that is zero, or not below the normal range. *)
 Definition no_underflow z := z = 0 \/ bpow radix2 (-1022) <= Rabs z.
+  (* 0x1p-1022 = std::numeric_limits<double>::min()
+     in attn/rounding.hpp *)
 
 (* sums and products obey the model *)
 Lemma rnd_format z : format (rnd z).

@@ -415,8 +415,7 @@ by rewrite mxrank_opp /M trmx_mul trmxK mulmx_max_rank.
 Qed.
 
 (* state the signature of independent factors *)
-(* proves thm:one-head, except that almost all factors have the rank
-  2d, and in the last point an invertible symmetric part *)
+(* proves thm:one-head *)
 Theorem signature_of_independent_factors :
   \rank (row_mx WQ WK) = (d + d)%N ->
   signature symmetric_part d d /\ \rank antisymmetric_part = (d + d)%N.

@@ -119,8 +119,7 @@ by rewrite jacobian_size !pE; ring.
 Qed.
 
 (* state the largest Jacobian *)
-(* proves prop:jacobian-size, except the limit for many random scores
-  *)
+(* proves prop:jacobian-size *)
 Theorem jacobian_at_most_half : norm2 <= 4%:R^-1 /\
   (norm2 = 4%:R^-1 <->
      exists j k, [/\ j != k, A j = 2%:R^-1 & A k = 2%:R^-1]).

@@ -81,8 +81,7 @@ Qed.
 Definition L_part (L X : 'M[F]_d) := \matrix_(a, b)
   (if (b < a)%N then X a b else if a == b then L a a * X a b else 0).
 
-(* proves prop:learned-gradient, except the differential of L(Theta):
-  that of a diagonal entry is taken as L dTheta *)
+(* proves prop:learned-gradient *)
 Theorem gradient_of_parameters (L dTheta : 'M[F]_d) :
   let dL := L_part L dTheta in
   dot g_bar (dL *m L^T + L *m dL^T)

@@ -1,5 +1,6 @@
 (* proofs/logz.v: tangled from chapters/04-backward-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude gibbs fisher response hessian.
+From mathcomp.classical Require Import boolp functions.
 From mathcomp.analysis Require Import topology normedtype realfun.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope ring_scope.
@@ -50,5 +51,20 @@ Theorem hessian_of_logz_in_the_query (R : realType) (K : finType)
 (* prove the Hessian of logz in the query *)
 Proof.
 move=> T0 S lowered.
-by have [h1 [h2 h3]] := hessian_in_the_query k0 M k b q u w T0; split.
+have E q' v t : S (q' + t *: v) = (fun j => S q' j + t * lowered v j).
+  apply/funext => j; rewrite /S /lowered !mulmxDl -!scalemxAl !mxE.
+  by rewrite addrAC.
+have [h1 h2] := hessian_in_scores k0 (S q) T0 (lowered u) (lowered w).
+split.
+- have -> : (fun t => ln (Z (S (q + t *: u)) T)) =
+      (fun t => ln (Z (fun j => S q j + t * lowered u j) T)).
+    by apply/funext => t; rewrite E.
+  exact: h1.
+- have -> : (fun t => T^-1 * mean (A (S (q + t *: w)) T) (lowered u)) =
+      (fun t => T^-1 * mean (A (fun j => S q j + t * lowered w j) T)
+        (lowered u)).
+    by apply/funext => t; rewrite E.
+  apply: (is_derive_eq h2); rewrite covE ?(sum_A _ _ k0)//; congr (_ * _).
+  by apply: eq_bigr => j _; rewrite mulrCA mulrA.
+by rewrite mulr_ge0 ?invr_ge0 ?sqr_ge0// variance_ge0// => j; exact/ltW/A_gt0.
 Qed.

@@ -41,8 +41,7 @@ Qed.
 End Cotangents.
 
 (* state that the natural gradient is a vector *)
-(* proves thm:geometry-invariance, except the flow, and steps of
-  finite size *)
+(* proves thm:geometry-invariance *)
 Theorem natural_gradient_is_a_vector (F : fieldType) d
     (G J : 'M[F]_d) (dL : 'cV[F]_d) :
   G \in unitmx -> J \in unitmx ->
@@ -55,4 +54,17 @@ have Mu : J^T *m G *m J \in unitmx by rewrite !unitmx_mul JTu Gu.
 apply: (can_inj (mulKmx Gu)); rewrite mulKVmx//.
 apply: (can_inj (mulKmx JTu)).
 by rewrite !mulmxA mulmxV// mul1mx.
+Qed.
+
+(* state that the natural flow is invariant *)
+(* proves thm:geometry-invariance *)
+Corollary natural_flow (F : fieldType) d
+    (G J : 'M[F]_d) (dL velocity : 'cV[F]_d) :
+  G \in unitmx -> J \in unitmx ->
+  velocity = - (invmx (J^T *m G *m J) *m (J^T *m dL)) ->
+  J *m velocity = - (invmx G *m dL).
+
+(* prove that the natural flow is invariant *)
+Proof.
+by move=> Gu Ju ->; rewrite mulmxN -natural_gradient_is_a_vector.
 Qed.

@@ -350,8 +350,7 @@ by move: (E _) (middle a b x y) (G a b) (G x y) => p q r s; ring.
 Qed.
 
 (* state Gauss's equation for queries *)
-(* proves thm:geometry-gauss, except that its left side is the
-  curvature *)
+(* proves thm:geometry-gauss *)
 Theorem gauss_equation a b x y : curvature a b x y =
   4%:R^-1 * (G a x * G b y - G a y * G b x) +
   E (fun j => nu a x j * nu b y j - nu a y j * nu b x j).

@@ -84,7 +84,7 @@ by rewrite !(innerDl, innerDr gm, innerZl, innerZr gm) (innerC gm (k l) q);
 Qed.
 
 (* state that attention is a regression *)
-(* proves thm:attention-regression, except the last sentence *)
+(* proves thm:attention-regression *)
 Theorem attention_is_regression q j :
   attention q j = fugacity j * kappa q j / \sum_l fugacity l *
     kappa q l.
@@ -94,6 +94,27 @@ Proof.
 rewrite /attention /A /Z; under eq_bigr do rewrite exp_score.
 rewrite exp_score -mulr_sumr invfM mulrACA divff ?mul1r//.
 by rewrite gt_eqF// expR_gt0.
+Qed.
+
+(* state the bandwidth of attention *)
+(* proves thm:attention-regression *)
+Theorem bandwidth q j :
+  let h := Num.sqrt (Num.sqrt (d%:R : R)) in
+  expR (- (norm ((Num.sqrt d%:R)^-1 *: 1%:M) (q - k j) ^+ 2 / 2%:R)) =
+  expR (- (norm 1%:M (q - k j) ^+ 2 / (2%:R * h ^+ 2))).
+
+(* prove the bandwidth of attention *)
+Proof.
+move=> h; have c0 : 0 <= (Num.sqrt d%:R)^-1 :> R by rewrite invr_ge0 sqrtr_ge0.
+have E (u : 'rV[R]_d) : norm ((Num.sqrt d%:R)^-1 *: 1%:M) u ^+ 2 =
+    (Num.sqrt d%:R)^-1 * norm 1%:M u ^+ 2.
+  have i : inner ((Num.sqrt d%:R)^-1 *: 1%:M) u u =
+      (Num.sqrt d%:R)^-1 * inner 1%:M u u.
+    by rewrite /inner -scalemxAr -scalemxAl mxE.
+  have p := inner_ge0 (@metric1 R d) u.
+  by rewrite /norm i !sqr_sqrtr// mulr_ge0.
+rewrite E /h sqr_sqrtr ?sqrtr_ge0// invfM; congr (expR (- _)).
+by rewrite [_^-1 * norm _ _ ^+ 2]mulrC -mulrA [_^-1 * 2%:R^-1]mulrC.
 Qed.
 
 (* equal weights, equal fugacities *)

@@ -106,8 +106,7 @@ Proof. by rewrite /rho; under eq_bigr do rewrite weightE Zs;
   rewrite -mulr_suml. Qed.
 
 (* state that groups act alone *)
-(* proves prop:groups, except that the two updates are no farther apart
-   than patterns are *)
+(* proves prop:groups *)
 Theorem groups :
   rho <= #|[pred j | ~~ G j]|%:R / #|G|%:R * expR (- (beta * D)) /\
   update k g beta x = (1 - rho) *: update_of G + rho *:
@@ -150,11 +149,46 @@ have [z0|z0] := eqVneq zr 0.
 rewrite /update_of rhoE scalerA mulrAC -/zr mulfV// mul1r scaler_sumr.
 by apply: eq_bigr => j _; rewrite scalerA weightE Zs mulrC.
 Qed.
+
+(* averages are near *)
+Lemma near_average (Q : pred P) u Di : 0 < \sum_(j | Q j) expR (beta * s x j) ->
+  (forall j, Q j -> norm g (k j - u) <= Di) -> norm g (update_of Q - u) <= Di.
+Proof.
+set z := \sum_(j | Q j) _ => z0 h.
+have -> : update_of Q - u =
+    z^-1 *: \sum_(j | Q j) expR (beta * s x j) *: (k j - u).
+  rewrite /update_of -/z; under [in RHS]eq_bigr do rewrite scalerBr.
+  by rewrite sumrB -scaler_suml scalerBr scalerA mulVf ?gt_eqF// scale1r.
+rewrite normZ// ger0_norm ?invr_ge0 ?(ltW z0)// ler_pdivr_mull//.
+apply: le_trans (norm_sum _ _) _; rewrite mulr_suml; apply: ler_sum => j Qj.
+have e0 := expR_gt0 (beta * s x j).
+by rewrite normZ// ger0_norm ?(ltW e0)// ler_wpmul2l ?(ltW e0)// h.
+Qed.
+
+(* state that a group is near the whole *)
+(* proves prop:groups *)
+Theorem group_is_near Di : (forall j l, norm g (k j - k l) <= Di) ->
+  norm g (update k g beta x - update_of G) <= rho * Di.
+
+(* prove that a group is near the whole *)
+Proof.
+move=> near; have sym u v : norm g (u - v) = norm g (v - u).
+  by rewrite -opprB -scaleN1r normZ// normrN1 mul1r.
+have [_ ->] := groups; set uG := update_of G; set uR := update_of _.
+have -> : (1 - rho) *: uG + rho *: uR - uG = rho *: (uR - uG).
+  rewrite scalerBl scale1r scalerBr addrAC [uG - _]addrC addrK.
+  by rewrite addrC.
+have r0 : 0 <= rho by apply: sumr_ge0 => j _; exact/ltW/w_gt0.
+rewrite normZ// ger0_norm//; have [z0|zn] := eqVneq zr 0.
+  by rewrite rhoE z0 !mul0r.
+rewrite ler_wpmul2l// sym; apply: near_average => // i Gi; rewrite sym.
+have zr_gt0 : 0 < zr by rewrite lt0r zn zr0.
+by apply: near_average => [|j _]; [exact: zr_gt0 | exact: near].
+Qed.
 End Groups.
 
 (* state that the energy is bounded below *)
-(* proves thm:convergence, except that the sequence converges, to a
-   fixed point *)
+(* proves thm:convergence *)
 Theorem energy_below x rad (j0 : P) : (forall j, norm g (k j) <= rad) ->
   - (2%:R^-1 * rad ^+ 2) - beta^-1 * ln #|P|%:R <= energy k g beta x.
 
@@ -183,8 +217,7 @@ by rewrite sqrrB; field; rewrite gt_eqF.
 Qed.
 
 (* state that updates lie in the hull *)
-(* proves thm:convergence, except that the sequence converges, to a
-   fixed point *)
+(* proves thm:convergence *)
 Theorem in_the_hull x (j0 : P) : exists a : P -> R,
   [/\ forall j, 0 < a j, \sum_j a j = 1 & update k g beta x
     = \sum_j a j *: k j].
@@ -195,8 +228,7 @@ by exists (w x); split=> //; [exact: w_gt0 | exact: sum_w j0].
 Qed.
 
 (* state that all steps together are bounded *)
-(* proves thm:convergence, except that the sequence converges, to a
-   fixed point *)
+(* proves thm:convergence *)
 Theorem steps_bounded x0 (inf : R) (p0 : P) :
   (forall x, inf <= energy k g beta x) ->
   forall n, \sum_(t < n) norm g (iter t.+1 (update k g beta) x0

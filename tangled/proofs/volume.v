@@ -17,8 +17,7 @@ Definition ring_backward := \sum_(t < p.-1) block + \sum_(t < p) block.
 Definition second_lap := \sum_(t < p) block.
 
 (* state the volume of a ring *)
-(* proves prop:volume, except the grid's exchange of keys and its rings
-   *)
+(* proves prop:volume *)
 Theorem ring_volume : 0 < p ->
   [/\ ring_forward = (p - 1) * (m * Hk * d), ring_backward
     = (2 * p - 1) * (m * Hk * d)
@@ -74,8 +73,7 @@ by apply: eq_card => y; rewrite !inE -(inj_eq val_inj).
 Qed.
 
 (* state the volume of an exchange *)
-(* proves prop:volume, except the grid's exchange of keys and its rings
-   *)
+(* proves prop:volume *)
 Theorem exchange_volume x : 0 < c -> x < a ->
   a * queries_forward x = (a - 1) * (m * H * (dk + dv + 1)) /\
   a * queries_backward x = (a - 1) * (m * H * (2 * (dk + dv) + 2)).
@@ -87,6 +85,33 @@ move=> c0 xa; rewrite /queries_forward /queries_backward
 by split; nia.
 Qed.
 End Exchange.
+
+(* what becomes of keys, in Coq *)
+Section Keys.
+Variables (a b m h d : nat).
+Definition keys_forward x :=
+  \sum_(y < a | y != x :> nat) size_of ('I_m * 'I_h * 'I_d).
+Definition keys_backward x := keys_forward x
+  + \sum_(y < a | y != x :> nat) size_of ('I_m * 'I_h * 'I_d).
+
+(* state the volume of keys and rings *)
+(* proves prop:volume *)
+Theorem grid_volume x : x < a -> 1 < b ->
+  [/\ keys_forward x = (a - 1) * (m * h * d),
+      keys_backward x = 2 * (a - 1) * (m * h * d),
+      ring_forward b (a * m) h d = (b - 1) * (a * m * h * d),
+      ring_backward b (a * m) h d = (2 * b - 1) * (a * m * h * d)
+    & second_lap b (a * m) h d = b * (a * m * h * d)].
+
+(* prove the volume of keys and rings *)
+Proof.
+move=> xa b1; have [-> -> ->] := ring_volume (a * m) h d (ltnW b1).
+have E : keys_forward x = (a - 1) * (m * h * d).
+  rewrite -(other_columns xa) /keys_forward big_distrl /=.
+  by apply: eq_bigr => y _; rewrite mul1n !card_prod !card_ord.
+by split=> //; rewrite /keys_backward -/(keys_forward x) E; nia.
+Qed.
+End Keys.
 
 (* partners of a round, in Coq *)
 Section Rounds.

@@ -55,6 +55,10 @@ assert "kernel" not in attn.flash.__doc__
 assert "Attention O (B,H,n,e)" in attn.flash.__doc__
 attn.flash(logZ=None, O=causal, rule=None, V=V, K=K, Q=Q)
 near(causal[0, 1], O[0, 1])
+if not attn.compiled:
+    assert list(attn.flash.__signature__.parameters) == [
+        "Q", "K", "V", "rule", "O", "logZ"]
+    assert len(list(attn.entries())) == attn.TABLE.count("/**")
 cache = attn.Cache(2, 1, 4, 2)
 cube = lambda x: x.cast("B").cast("d", (1, *x.shape))
 cache.append(cube(K), cube(V))

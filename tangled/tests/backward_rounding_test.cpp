@@ -255,6 +255,30 @@ BOOST_AUTO_TEST_CASE(rules_in_quad) {
     above(tracked_row_sums<double>(a), (ea + g(k - 1) * A).rowwise().sum());
   }
 }
+BOOST_AUTO_TEST_CASE(rule_of_logz_in_quad) {
+  const quad u(0x1p-53), T(0.75);
+  const auto g = [&](int n) { return quad(n) * u / (1 - quad(n) * u); };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const int k = int(1 + seed % 7);
+    const Tracked s = uncertain(3, k, seed, "s");
+    const Matrix<double> equal = s.value.col(0).replicate(1, k);
+    for (const Tracked& t : {s, tracked_exactly(equal)}) {
+      Matrix<quad> rule(3, 1);
+      for (Index i = 0; i < 3; ++i) {
+        // evaluate the rule of logz in quad
+        const quad E(t.error.row(i).maxCoeff()), m(t.value.row(i).maxCoeff());
+        quad worst(0);
+        for (Index j = 0; j < k; ++j) {
+          const quad e(t.error(i, j)), x = m - quad(t.value(i, j));
+          worst = std::max(worst, quad((e + g(2) * (x + 2 * e + 2 * E)) / T));
+        }
+        rule(i) = worst + g(k + 2) + g(2) * (abs(m) + 2 * E) / T +
+                  g(3) * (log(quad(k)) + 1);
+      }
+      above(tracked_log_partition<double>(t, 0.75), rule);
+    }
+  }
+}
 struct Uncertain {
   Matrix<quad> exact;
   Matrix<float> computed;

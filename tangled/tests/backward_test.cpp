@@ -113,6 +113,16 @@ BOOST_AUTO_TEST_CASE(jacobian_of_scores) {
       });
     }
 }
+BOOST_AUTO_TEST_CASE(parts_by_hand) {
+  const Matrix<double> A{{0.25, 0.75}}, V{{1}, {3}}, dO{{2}};
+  const auto o = output_vjp(A, V, dO);
+  verify(distance(o.A, Matrix<double>{{2, 6}}), 0);
+  verify(distance(o.V, Matrix<double>{{0.5}, {1.5}}), 0);
+  const Matrix<double> dS{{2, -1}}, Q{{3, 4}}, K{{5, 1}, {7, 2}};
+  const auto s = scores_vjp(dS, Q, K);
+  verify(distance(s.Q, Matrix<double>{{3, 0}}), 0);
+  verify(distance(s.K, Matrix<double>{{6, 8}, {-3, -4}}), 0);
+}
 
 // check the chain of dense Jacobians
 BOOST_AUTO_TEST_CASE(chain_of_dense_jacobians) {

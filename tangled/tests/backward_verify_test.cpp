@@ -226,6 +226,25 @@ BOOST_AUTO_TEST_CASE(rates_by_hand) {
   x.mask = Allowed{{false, false}};
   verify(std::abs(rate(5, -2) - 4), 0);
 }
+BOOST_AUTO_TEST_CASE(differences_of_rounded_losses) {
+  AttentionErrors by_hand{};
+  by_hand.O = Matrix<double>{{2, 3}}, by_hand.logZ = Vector<double>{{5}};
+  verify(std::abs(attn::detail::loss_rounding(
+                      by_hand, {Matrix<quad>{{-7, 1}}, Vector<quad>{{-11}}}) -
+                  72 * 0x1p-60), 0);
+  const AttentionInputs<quad> x{Matrix<quad>{{1000}},
+                                Matrix<quad>{{1000}, {1000}},
+                                Matrix<quad>{{1}, {-1}}};
+  const OutputParts<quad> w{Matrix<quad>{{1}}};
+  const AttentionParts<quad> u{0 * x.Q, 0 * x.K, Matrix<quad>{{1}, {1}},
+                               {}, {}, quad(0)};
+  const double off = attn::detail::loss_rounding(
+      attention_errors(lift<double>(x), lift<double>(w)), w) * 0x1p20;
+  const auto d = difference_along(x, w, u);
+  verify(distance(d.value, 1), d.bound);
+  verify(off * 110 / 60, d.bound);
+  verify(d.bound, off * 130 / 60);
+}
 BOOST_AUTO_TEST_CASE(differences_of_every_entry) {
   const Size z{2, 3, 2, 2, 2};
   const auto x = random_problem<quad>(z, 2);

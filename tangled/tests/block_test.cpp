@@ -71,6 +71,14 @@ BOOST_AUTO_TEST_CASE(norms_forget_length) {
                0x1p-49);
     }
 }
+BOOST_AUTO_TEST_CASE(no_gain_has_no_gradient) {
+  const Matrix<double> X = gaussian<double>(3, 4, 1, "X");
+  const Vector<double> one = Vector<double>::Ones(4), none;
+  const auto g = with_gain_vjp(X, none, one, X),
+             h = with_gain_vjp(X, one, none, X);
+  BOOST_TEST((g.gain.size() == 0 && g.shift.size() == 4));
+  BOOST_TEST((h.gain.size() == 4 && h.shift.size() == 0));
+}
 BOOST_AUTO_TEST_CASE(norms_refuse_other_shapes) {
   using bad = std::invalid_argument;
   const Matrix<double> X = gaussian<double>(3, 4, 1, "X"), Z = X.leftCols(3);
@@ -145,18 +153,23 @@ LanguageModel<double> dressed(LanguageModel<double> m, std::uint64_t seed) {
   return m;
 }
 BOOST_AUTO_TEST_CASE(gradient_of_the_model) {
-  const ModelShape shape{5, 6, 4, 2, 2, 3};
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const bool tiny = seed > 6;
+    const auto shape = tiny ? ModelShape{5, 1, 1, 1, 1, 1}
+                            : ModelShape{5, 6, 4, 2, 2, 3};
     auto p = draw_model(shape, seed), r = draw_model(shape, seed + 99);
     if (seed % 2) p = dressed(p, seed), r = dressed(r, seed + 99);
     const auto m = lifted_model(p), d = lifted_model(r);
-    const Example e{{0, 3, 1, 3, 4, 2}, {-1, 1, 0, 4, -1, 2}};
+    const Example e = tiny ? Example{{3}, {1}}
+                           : Example{{0, 3, 1, 3, 4, 2}, {-1, 1, 0, 4, -1, 2}};
     auto g = zeros_like(m);
     model_loss(m, e, quad(0.5), &g);
     quad slope(0);
     for_each_weight([&](auto, const auto& a, const auto& b) {
       slope += a.cwiseProduct(b).sum();
     }, g, d);
+
+    // compare the slope with a central difference
     const auto at = [&](const quad& h) {
       auto w = m;
       for_each_weight([&](auto, auto& a, const auto& b) { a += h * b; }, w, d);

@@ -113,6 +113,8 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_stay_out) {
                         says("fisher_times: p has 3"));
   BOOST_CHECK_EXCEPTION(fisher(p, 0.0), std::domain_error,
                         says("fisher: temperature"));
+  BOOST_CHECK_EXCEPTION(fisher_times(p, w, 0.0), std::domain_error,
+                        says("fisher_times: temperature"));
 }
 BOOST_AUTO_TEST_CASE(divergence_is_half_squared) {
   const RowVector<quad> s = gaussian<quad>(1, 5, 1, "s");

@@ -36,6 +36,9 @@ BOOST_AUTO_TEST_CASE(angles_ignore_scale) {
     const double c = u.dot(v) / (u.norm() * v.norm());
     verify(std::abs(std::cos(angle(scaled_identity(d), u, u, v)) - c),
            double(3 * d + 9) * ulp);
+    const Vector<double> along = 3 * u;
+    verify(angle(scaled_identity(d), u, u, along),
+           std::sqrt(3 * double(3 * d + 9) * ulp));
     verify(std::abs(volume_density(scaled_identity(d), u) /
                         std::pow(double(d), -0.25 * double(d)) - 1),
            double(2 * d + 4) * ulp);

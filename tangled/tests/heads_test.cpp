@@ -228,7 +228,17 @@ BOOST_AUTO_TEST_CASE(causal_averages_halve) {
     const Matrix<double> A = attn::gibbs(causal_bias<double>(n, n));
     Matrix<double> w = Matrix<double>::Zero(1, n);
     w(n - 1) = 1;
-    for (int layer = 0; layer < 40; ++layer) w = (w * A).eval();
+    for (int layer = 1; layer <= 40; ++layer) {
+      w = (w * A).eval();
+
+      // compare the mean distance from the first place
+      double mean = 0;
+      for (Index j = 0; j < n; ++j) mean += double(j) * w(j);
+      const double left = double(n - 1) * std::ldexp(1, -layer),
+                   err = (layer + 1) * (2 * double(n) + 10) * 0x1p-53;
+      verify(std::abs(mean / left - 1), 1.01 * err);
+      verify(w.rightCols(n - 1).sum(), left * (1 + 1.01 * err));
+    }
     const double before = w.rightCols(n - 1).sum();
     w = (w * A).eval();
     verify(std::abs(w.rightCols(n - 1).sum() / before - 0.5), 1e-5);

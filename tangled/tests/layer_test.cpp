@@ -264,7 +264,14 @@ BOOST_AUTO_TEST_CASE(what_a_cache_may_hold) {
   const VariantRules r{causal(n, n)};
   verify(distance(variant_forward(x, r).O, variant_forward(y, r).O),
          1e4 * unit_roundoff<quad>());  // an estimate
-  const auto cap = [](double s) { return 1.5 * std::tanh(s / 1.5); };
-  refute(std::abs(cap(2) - cap(1) - cap(1)), 0.1);
+  VariantParts<quad> one{q, k, v}, two{quad(2) * q, k, v};
+  for (const bool capped : {false, true}) {
+    VariantRules rules{everything(n, n)};
+    if (capped) rules.softcap = 1.5;
+    const Matrix<quad> S = variant_forward(one, rules).scores,
+                       T = variant_forward(two, rules).scores;
+    if (capped) refute(distance(T, quad(2) * S), 0.1);
+    else verify(distance(T, quad(2) * S), 0);
+  }
 }
 BOOST_AUTO_TEST_SUITE_END()

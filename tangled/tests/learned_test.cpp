@@ -175,6 +175,7 @@ BOOST_AUTO_TEST_CASE(kfac_is_exact_for_one_token) {
 }
 BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
   const Layer l;
+  using M = Matrix<double>;
   const auto K = kronecker_factors(l.k, l.x, l.W);
   double off = 0, all = 0;
   for (Index a = 0; a < 12; ++a) {
@@ -189,6 +190,8 @@ BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
   const double size = inverse(K.G).norm() + inverse(K.X).norm();
   verify((K.solve(K.times(l.V), 1e-12) - l.V).norm(),
          (1e-12 * size + 0x1p-50 * cond(K.G) * cond(K.X)) * l.V.norm());
+  const KroneckerFactors<double> one{M{{3}}, M{{2}}, 1};
+  verify(std::abs(one.solve(M{{24}}, 1)(0) - 2), 0x1p-50);
 }
 
 // check the cotangents of metrics
@@ -227,6 +230,14 @@ BOOST_AUTO_TEST_CASE(metric_gradients_by_autodiff) {
 }
 
 // check the planted metric
+BOOST_AUTO_TEST_CASE(a_planted_loss_by_hand) {
+  const Matrix<double> one{{1}}, zero{{0}, {0}}, V{{1}, {3}};
+  Planted task{zero, zero, V, one, Matrix<double>{{1}, {4}}};
+  verify(std::abs(task.loss(one) - 1.25), 0);
+  task.O = task.output(one);
+  const auto path = learn_metric(task, Cone::plain, 0, 5);
+  BOOST_TEST((path.loss.size() == 1 && path.distance.size() == 1));
+}
 BOOST_AUTO_TEST_CASE(planted_metric_is_recovered) {
   const Planted task = planted_task(32, 4, 7);
   const auto natural = learn_metric(task, Cone::natural, 1e-26, 60);

@@ -432,6 +432,23 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   verify(double(tried) / double(refused), 1.5);
   fact("tried", tried), fact("refused", refused);
 }
+BOOST_AUTO_TEST_CASE(columns_within_the_matrix) {
+  const Model<double> m;
+  Pass<double> p(m);
+  const auto x = p.step(Matrix<double>::Zero(2, 3));
+  const auto refused = [&](Index from, Index n, Index stride) {
+    BOOST_CHECK_EXCEPTION(columns(p, x, from, n, stride),
+                          std::invalid_argument,
+                          says("columns: " + std::to_string(from)));
+  };
+  for (const Index stride : {0, 1, 2}) {
+    BOOST_TEST(shape(columns(p, x, 3, 0, stride)->value) == "2x0");
+    BOOST_TEST(shape(columns(p, x, 2, 1, stride)->value) == "2x1");
+    refused(4, 0, stride), refused(3, 1, stride), refused(-1, 1, stride);
+    refused(1, -1, stride);
+  }
+  refused(1, 3, 1), refused(0, 3, 2), refused(2, 2, -1);
+}
 
 // check the answers about models
 BOOST_AUTO_TEST_CASE(answer_written_again) {

@@ -171,6 +171,16 @@ BOOST_AUTO_TEST_CASE(gate_fixes_the_gauge) {
     verify(distance(Y(diagonal, true), Y(I, true)), 1e-28);
     verify(distance(Y(full, false), Y(I, false)), 1e-28);
     refute(distance(Y(full, true), Y(I, true)), 1e-3);
+
+    // mix two columns behind a gate
+    for (Index a = 0; a < d; ++a)
+      for (Index b = 0; b < d; ++b) {
+        Matrix<quad> shear = I;
+        shear(a, b) = quad(a == b ? 2 : 0.25);
+        const double off = distance(Y(shear, true), Y(I, true));
+        if (a == b) verify(off, 1e-28);
+        else refute(off, 1e-6);
+      }
   }
 }
 
@@ -318,16 +328,27 @@ BOOST_AUTO_TEST_CASE(stick_is_gibbs) {
   }
 }
 BOOST_AUTO_TEST_CASE(a_stick_forgets_for_nothing) {
-  const Matrix<double> s = gaussian<double>(1, 12, 1, "s");
-  const Matrix<double> less = s.rightCols(11);
-  verify(distance(break_stick(less).A, break_stick(s).A.rightCols(11)), 0);
-  const Matrix<double> A = attn::gibbs(s).rightCols(11), B = attn::gibbs(less);
-  fact("gibbs", (B - A).maxCoeff());
-  refute((B - A).maxCoeff(), 1e-3);
-  const Matrix<double> zero = Matrix<double>::Zero(1, 9);
-  const Matrix<double> even = break_stick(zero).A;
-  for (Index d = 0; d < 9; ++d)
-    verify(std::abs(std::ldexp(even(8 - d), int(d) + 1) - 1), 150 * 0x1p-53);
+  Matrix<double> s = gaussian<double>(1, 12, 1, "s");
+  s(0) = s.rightCols(11).maxCoeff();
+  const Matrix<double> whole = break_stick(s).A, A = attn::gibbs(s);
+  for (Index k = 1; k < 12; ++k)
+    verify(distance(break_stick(Matrix<double>(s.rightCols(k))).A,
+                    whole.rightCols(k)), 0);
+  const double factor = 1 / (1 - A(0));
+  fact("gibbs", factor);
+  refute(factor - 1, 0.1);
+  verify(distance(attn::gibbs(Matrix<double>(s.rightCols(11))),
+                  factor * A.rightCols(11)), 60 * 0x1p-53);
+
+  // break sticks of equal scores and of none
+  for (const double score : {-2.0, -0.5, 0.0, 1.5}) {
+    const Matrix<quad> row = Matrix<quad>::Constant(1, 9, quad(score));
+    const Matrix<quad> even = break_stick(row).A;
+    const quad v = 1 / (1 + exp(-quad(score)));
+    quad part = v;
+    for (Index d = 0; d < 9; ++d, part *= 1 - v)
+      verify(distance(even(8 - d), part), 1e-31);
+  }
   const auto f = break_stick(Matrix<double>{{1, HUGE_VAL, 0}, {2, NAN, 0}});
   verify(distance(f.A.row(0), Matrix<double>{{0, 0.5, 0.5}}), 20 * 0x1p-53);
   BOOST_TEST((std::isnan(f.A(1, 0)) && std::isnan(f.A(1, 1))));
@@ -490,13 +511,18 @@ BOOST_AUTO_TEST_CASE(choices_and_sticks_refuse) {
                         says("select_tiles: tile 0"));
   BOOST_CHECK_EXCEPTION(select_tiles(s, everything(1, 6), 1, -1), bad,
                         says("best -1"));
-  BOOST_CHECK_EXCEPTION(select_tiles(s, everything(2, 6), 1, 1), bad,
-                        says("scores are 1x6 but the mask is 2x6"));
-  const Matrix<double> t = Matrix<double>::Zero(1, 5);
-  BOOST_CHECK_EXCEPTION(gated(s, t), bad, says("gated: O is 1x6"));
-  BOOST_CHECK_EXCEPTION(gated_vjp(s, s, t), bad, says("dY is 1x5"));
-  BOOST_CHECK_EXCEPTION(stick_vjp(s, t, s), bad, says("A is 1x5"));
-  BOOST_CHECK_EXCEPTION(stick_vjp(s, s, t), bad, says("dA is 1x5"));
+
+  // refuse other rows and other columns
+  for (const auto& [n, d] : {std::pair{1, 5}, {2, 6}}) {
+    const Matrix<double> t = Matrix<double>::Zero(n, d);
+    const std::string is = " is " + shape(t);
+    BOOST_CHECK_EXCEPTION(select_tiles(s, everything(n, d), 1, 1), bad,
+                          says("scores are 1x6 but the mask" + is));
+    BOOST_CHECK_EXCEPTION(gated(s, t), bad, says("gated: O is 1x6 but Z" + is));
+    BOOST_CHECK_EXCEPTION(gated_vjp(s, s, t), bad, says("1x6 but dY" + is));
+    BOOST_CHECK_EXCEPTION(stick_vjp(s, t, t), bad, says(", A" + is));
+    BOOST_CHECK_EXCEPTION(stick_vjp(s, s, t), bad, says(" dA" + is));
+  }
   for (const double f : {0.5, double(NAN), -HUGE_VAL})
     BOOST_CHECK_EXCEPTION(forgetting_row<double>(Vector<double>{{-1, f}}),
                           std::domain_error, says("log of gate 1 is"));

@@ -49,10 +49,14 @@ BOOST_AUTO_TEST_CASE(reports_on_nothing_are_refused) {
   auto s = setting<double>(4);
   const auto t = multihead_forward(s.m, s.X, s.C);
   const Matrix<double> dY = t.Y;
-  auto g = multihead_vjp(s.m, s.X, s.C, t, dY);
-  g.weights.W_V.resize(1, 1);
-  BOOST_CHECK_EXCEPTION(verify_multihead(s.m, s.X, s.C, dY, g),
-                        std::invalid_argument, says("gradient of W_V is 1x1"));
+  const auto refused = [&](Index rows, Index cols) {
+    auto g = multihead_vjp(s.m, s.X, s.C, t, dY);
+    g.weights.W_V.resize(rows, cols);
+    BOOST_CHECK_EXCEPTION(
+        verify_multihead(s.m, s.X, s.C, dY, g), std::invalid_argument,
+        says("gradient of W_V is " + shape(g.weights.W_V)));
+  };
+  refused(s.m.W_V.rows(), 1), refused(1, s.m.W_V.cols());
   s.X(0, 0) = std::nan("");
   BOOST_CHECK_EXCEPTION(verify_multihead(s.m, s.X, s.C), std::domain_error,
                         says("must be finite"));

@@ -299,17 +299,19 @@ Matrix<double> stretched_keys(double kappa, std::uint64_t seed) {
   for (Index a = 0; a < 4; ++a) k.col(a) *= std::pow(kappa, -double(a) / 3);
   return k;
 }
-Vector<double> target_weights(const Matrix<double>& k, std::uint64_t seed) {
+Vector<double> target_weights(std::uint64_t seed) {
+  const Matrix<double> k = stretched_keys(1, seed);
   return attn::gibbs((k * gaussian<double>(4, 1, seed + 100)).transpose())
       .transpose();
 }
 BOOST_AUTO_TEST_CASE(natural_beats_plain) {
-  const Index most = 20000;
-  for (const int kappa : {1, 10, 100}) {
+  const Index most = 60000;
+  std::vector<double> unshrunk;
+  for (const int kappa : {1, 3, 10}) {
     std::vector<double> plain, natural;
     for (std::uint64_t seed = 1; seed <= 9; ++seed) {
       const Matrix<double> k = stretched_keys(kappa, seed);
-      const Vector<double> p = target_weights(k, seed);
+      const Vector<double> p = target_weights(seed);
       const auto n = fit_query(k, p, Steps::natural, 1e-12, 100);
       const auto g = fit_query(k, p, Steps::plain, 1e-12, most);
       natural.push_back(double(n.loss.size() - 1));
@@ -318,6 +320,8 @@ BOOST_AUTO_TEST_CASE(natural_beats_plain) {
       verify(natural.back(), 12);
       verify(20 * natural.back(), plain.back());
     }
+    if (kappa == 1) unshrunk = natural;
+    BOOST_TEST(natural == unshrunk);
     const int middle = int(median(plain));
     fact("natural_" + std::to_string(kappa), int(median(natural)));
     fact("plain_" + std::to_string(kappa),
@@ -325,19 +329,22 @@ BOOST_AUTO_TEST_CASE(natural_beats_plain) {
   }
 }
 BOOST_AUTO_TEST_CASE(squared_output_loss) {
-  const Index most = 3000;
-  for (const int kappa : {1, 10, 100}) {
+  const Index most = 20000;
+  double unshrunk[3] = {};
+  for (const int kappa : {1, 3, 10}) {
     std::vector<double> count[3];
     for (std::uint64_t seed = 1; seed <= 9; ++seed) {
       const Matrix<double> k = stretched_keys(kappa, seed);
       const Matrix<double> V = gaussian<double>(12, 4, seed, "values");
-      const Vector<double> target = V.transpose() * target_weights(k, seed);
+      const Vector<double> target = V.transpose() * target_weights(seed);
       for (const int how : {0, 1, 2})
         count[how].push_back(double(fit_output(k, V, target, how, most)));
     }
     verify(10 * median(count[2]), median(count[0]));
     for (const int how : {0, 1, 2}) {
       const int middle = int(median(count[how]));
+      if (kappa == 1) unshrunk[how] = middle;
+      if (how > 0) BOOST_TEST(middle == unshrunk[how]);
       const char* name[] = {"plain_", "weights_", "normal_"};
       fact(name[how] + std::to_string(kappa),
            (middle == most ? "over " : "") + std::to_string(middle));
@@ -355,16 +362,25 @@ BOOST_AUTO_TEST_CASE(descent_demands_descent) {
     verify(std::abs(steps - (speed == 1e6 ? 3 : 0)), 0);
     BOOST_TEST(descend(1.0, loss, propose, 1.0, 3).loss.size() == 1);
   }
+  const auto far = [](double x) {
+    return std::pair(1.0, [=](double t) { return x - 8 * t; });
+  };
+  verify(std::abs(descend(1.0, loss, far, 0.0, 1).at), 0);
 }
 BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {
   const Matrix<double> k{{0, 1}, {3, 0}, {0, 0}};
   BOOST_TEST(detail::largest_eigenvalue(k) == 9);
 }
+BOOST_AUTO_TEST_CASE(first_plain_step_by_hand) {
+  const auto path = fit_query(Matrix<double>{{2}, {0}},
+                              Vector<double>{{0.75, 0.25}}, Steps::plain, 0, 1);
+  verify(std::abs(path.at(0) - 0.25), 0);
+}
 BOOST_AUTO_TEST_CASE(full_steps_diverge) {
   int lost = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Matrix<double> k = stretched_keys(1, seed);
-    const Vector<double> p = target_weights(k, seed);
+    const Vector<double> p = target_weights(seed);
     Vector<double> q = Vector<double>::Zero(4);
     for (int step = 0; step < 30 && q.allFinite(); ++step) {
       const Vector<double> A = attn::gibbs((k * q).transpose()).transpose();

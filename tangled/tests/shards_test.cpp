@@ -480,6 +480,23 @@ BOOST_AUTO_TEST_CASE(which_scheme_wins) {
                       1), 1e-3);
     }
 }
+BOOST_AUTO_TEST_CASE(best_columns_of_few) {
+  const Network slow{1, 5e10}, at_once{0, 1e30};
+  for (const Network& inner : {slow, at_once})
+    for (const int p : {4, 8, 16})
+      for (const double H : {2, 4, 8, 32})
+        for (const bool back : {false, true}) {
+          const LayerExtents x{64, H, H, 16, 2};
+          const Machine f{4e14, slow, inner, 8};
+          const auto time = [&](int a) {
+            return grid_time(x, f, Placement::zigzag, p, a, back);
+          };
+          const int best = best_columns(x, f, p, back);
+          BOOST_TEST((1 < best && best < p && best <= H));
+          for (const int a : {2, 4, 8})
+            if (a < p && a <= H) verify(time(best), time(a));
+        }
+}
 
 // check the answers of the ring chapter
 BOOST_AUTO_TEST_CASE(answer_window) {

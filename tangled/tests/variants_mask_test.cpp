@@ -181,6 +181,17 @@ BOOST_AUTO_TEST_CASE(causal_count) {
   verify(std::abs(double(count(causal(large, large)) -
                          large / 2 * (large + 1))), 0);
 }
+BOOST_AUTO_TEST_CASE(counting_follows_the_edge) {
+  for (Index n = 1; n <= 1024; n *= 2) {
+    const Mask m = causal(n, n);
+    const auto asked = std::make_shared<Index>(0);
+    const Mask counted(m.at(), true,
+                       [=](Index i, Index j) { return m.allows(i, j); },
+                       [=](const Block& b) { return ++*asked, m.covers(b); });
+    verify(std::abs(double(count(counted) - n * (n + 1) / 2)), 0);
+    verify(std::abs(double(*asked - (4 * (n - 1) + 1))), 0);
+  }
+}
 BOOST_AUTO_TEST_CASE(printed_densities) {
   const Index n = 12;
   std::vector<Index> four;

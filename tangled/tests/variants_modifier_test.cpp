@@ -187,6 +187,11 @@ BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(draw_parts(5, 2, 2, 2, 0, 1), {causal(5, 2)}, f, f.O),
       std::invalid_argument, says("the forward pass has scores 5x3"));
+  auto less = f;
+  less.O = f.O.topRows(4).eval();
+  BOOST_CHECK_EXCEPTION(
+      variant_vjp<quad>(x, {causal(5, 3)}, less, less.O),
+      std::invalid_argument, says("has scores 5x3 and O 4x2"));
   QuadParts y = x;
   y.K = y.V.topRows(2);
   BOOST_CHECK_EXCEPTION(variant_in_tiles(y, {causal(5, 3)}, 2),
@@ -196,8 +201,13 @@ BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
 BOOST_AUTO_TEST_CASE(one_relative_value) {
   const Matrix<quad> one = lift<quad>(Matrix<double>{{1}});
   QuadParts x{one, one, one};
-  x.rel_values = 3 * one;
-  verify(distance(variant_forward(x, {everything(1, 1)}).O, 4 * one), 0);
+  x.rel_values = 3 * one, x.rel_keys = 2 * one;
+  const VariantRules r{everything(1, 1)};
+  const auto f = variant_forward(x, r);
+  verify(distance(f.O, 4 * one), 0);
+  const auto g = variant_vjp(x, r, f, one, Vector<quad>::Ones(1));
+  verify(distance(g.rel_values, one) + distance(g.rel_keys, one), 0);
+  verify(distance(g.Q, 3 * one), 0);
 }
 BOOST_AUTO_TEST_CASE(gather_and_scatter) {
   for (const auto& [n, m] : extents)

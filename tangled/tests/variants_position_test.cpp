@@ -21,6 +21,18 @@ inline double kernel_edge(const Matrix<double>& m) {
 }
 
 // check positions
+BOOST_AUTO_TEST_CASE(places_by_hand) {
+  using Range = std::pair<Index, Index>;
+  const Places ids(std::vector<Index>{7, 3, 4, 5}), run(3, 3);
+  const Places last = ids.part(1, 4);
+  BOOST_TEST((ids[0] == 7 && ids[3] == 5 && run[2] == 5));
+  BOOST_TEST((ids.range(0, 2) == Range{3, 7}));
+  BOOST_TEST((run.range(1, 3) == Range{4, 5}));
+  BOOST_TEST((last.range(1, 3) == Range{4, 5}));
+  BOOST_TEST((last == run && !(last == ids) && !(run == Places(3))));
+  const Positions at{run, Places(4)};
+  BOOST_TEST((at.offsets({0, 2, 1, 3}) == Range{-3, -1}));
+}
 BOOST_AUTO_TEST_CASE(sinusoidal_shift) {
   const Index d = 12;
   const auto theta = frequencies<quad>(d);
@@ -81,6 +93,16 @@ BOOST_AUTO_TEST_CASE(a_form_for_each_distance) {
     }
     return m;
   };
+
+  // read the form off the rotated unit vectors
+  const Matrix<quad> unit = Matrix<quad>::Identity(d, d);
+  const auto turned = [&](Index p) {
+    return rotate(unit, R, Places(std::vector<Index>(std::size_t(d), p)));
+  };
+  const auto form = [&](Index i, Index j) {
+    return Matrix<quad>(turned(i) * turned(j).transpose());
+  };
+  const double off = 360 * 0x1p-113;
   Matrix<double> G(n, n);
   for (Index i = 0; i < n; ++i)
     for (Index j = 0; j < n; ++j) {
@@ -90,7 +112,8 @@ BOOST_AUTO_TEST_CASE(a_form_for_each_distance) {
       };
       verify(distance(score(q, k), quad((q * M(j - i) * k.transpose())(0, 0))),
              1e-30);
-      verify(distance(M(i - j), M(j - i).transpose()), 0);
+      verify(distance(form(i, j), M(j - i)), off);
+      verify(distance(form(j + 3, i + 3), form(i, j).transpose()), off);
       const quad self = score(q, q);
       verify(worse(0, to_double(self - q.squaredNorm())), 1e-30);
       G(i, j) = to_double(self);
@@ -323,12 +346,16 @@ BOOST_AUTO_TEST_CASE(stretched_frequencies_by_wavelength) {
   for (const double s : {1.0, 8.0, 32.0}) {
     const Vector<quad> ours = llama3_frequencies<quad>(128, {s, 8192});
     const auto llama = llama_by_wavelength<quad>(128, s, 8192, 5e5);
-    const Vector<quad> yarn = yarn_frequencies<quad>(128, {s, 4096, 1, 32});
-    const auto mask = yarn_by_mask<quad>(128, s, 20, 46, 1e4);
-    for (Index a = 0; a < 64; ++a) {
+    for (Index a = 0; a < 64; ++a)
       verify(to_double(abs(ours(a) / llama(a) - 1)), 1e-31);
-      verify(to_double(abs(yarn(a) / mask(a) - 1)), s * 0x1p-52);
-    }
+    const auto is = [&](Index d, const Stretch& x, Index low, Index high) {
+      const Vector<quad> yarn = yarn_frequencies<quad>(d, x);
+      const auto mask = yarn_by_mask<quad>(d, s, low, high, 1e4);
+      for (Index a = 0; a < d / 2; ++a)
+        verify(to_double(abs(yarn(a) / mask(a) - 1)), s * 0x1p-52);
+    };
+    is(128, {s, 4096, 1, 32}, 20, 46);
+    is(8, {s, 3e8, 1, 1e6}, 1, 7), is(8, {s, 100, 1, 32}, 0, 2);
   }
 }
 BOOST_AUTO_TEST_CASE(ramps_need_a_clock_that_turns) {
@@ -411,6 +438,13 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   BOOST_CHECK_EXCEPTION(rotate(X.leftCols(2), R), bad, says("X is 2x2"));
   BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), R, Places(3)), bad,
                         says("rotate: X is 2x4 but has 3 places"));
+  const Rotations<double> t = rotations(R, Places(2));
+  Rotations<double> thin = t, low = t;
+  thin.sin.resize(2, 1), low.sin.resize(1, 2);
+  BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), thin), bad,
+                        says("rotate: cosines are 2x2 but sines 2x1"));
+  BOOST_CHECK_EXCEPTION(rotate(Matrix<double>(2, 4), low), bad,
+                        says("rotate: cosines are 2x2 but sines 1x2"));
   for (const Stretch& x : {Stretch{0.5, 10}, {2, 0}, {2, 10, 0, 4},
                            {2, 10, 4, 4}, {nan, 10}, {2, nan}}) {
     BOOST_CHECK_EXCEPTION(llama3_frequencies<double>(4, x), std::domain_error,
@@ -426,6 +460,7 @@ BOOST_AUTO_TEST_CASE(positions_start_at_zero) {
   const Rotary<double> R{frequencies<double>(4)};
   verify(distance(rotate(X, R).row(0), X.row(0)), 0);
   verify(distance(rotate(X, R), rotate(X, R, 0)), 0);
+  BOOST_TEST(rotate(Matrix<double>(0, 4), R).rows() == 0);
   verify(distance(sinusoidal<double>(1, 4), Matrix<double>{{0, 1, 0, 1}}), 0);
   verify(distance(sinusoidal<double>(3, 4), sinusoidal<double>(3, 4, 0, 1e4)),
          0);

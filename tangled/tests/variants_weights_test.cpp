@@ -154,7 +154,9 @@ BOOST_AUTO_TEST_CASE(sparse_edges) {
     const Matrix<double> best{{1, inf, -inf}}, tie{{inf, inf}};
     verify((entmax(best, alpha) - Matrix<double>{{0, 1, 0}}).norm(), 0);
     BOOST_TEST(entmax(tie, alpha).array().isNaN().any());
-    BOOST_TEST(entmax(Matrix<double>(3, 0), alpha).cols() == 0);
+    const Matrix<double> nothing(3, 0);
+    BOOST_TEST(entmax(nothing, alpha).cols() == 0);
+    BOOST_TEST(entmax_vjp(nothing, nothing, alpha).rows() == 3);
   }
   for (const double alpha : {0.5, 2.1, nan})
     BOOST_CHECK_EXCEPTION(entmax(s, alpha), std::domain_error,
@@ -229,7 +231,8 @@ BOOST_AUTO_TEST_CASE(sinkhorn_sums) {
 BOOST_AUTO_TEST_CASE(sinkhorn_stops) {
   BOOST_TEST((sinkhorn(Matrix<double>(0, 3), 1.0).P.cols() == 3 &&
               sinkhorn(Matrix<double>(3, 0), 1.0).rounds == 0 &&
-              sinkhorn(Matrix<double>{{0, 0}, {0, 0}}, 1.0).rounds == 1));
+              sinkhorn(Matrix<double>{{0, 0}, {0, 0}}, 1.0).rounds == 1 &&
+              sinkhorn(Matrix<double>{{1}, {2}}, 1.0).rounds == 1));
   Matrix<double> s = gaussian<double>(3, 3, 1);
   const auto near = sinkhorn(s, 1.0, 99, 1e-3);
   verify(near.residual, 1e-3);
@@ -344,19 +347,29 @@ BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
                           says("is not between 0 and 0.34657"));
   const double T = temperature_of_entropy(pair, 0.3);
   verify(std::abs(gibbs_entropy(pair, T).mean() - 0.3), 0x1p-50);
-  BOOST_CHECK_EXCEPTION(temperature_of_entropy(Matrix<double>(2, 0), 0.1),
-                        std::domain_error, says("between 0 and 0"));
+  for (const Matrix<double>& one : {Matrix<double>(2, 0), Matrix<double>{{3}}})
+    BOOST_CHECK_EXCEPTION(temperature_of_entropy(one, 0.1), std::domain_error,
+                          says("between 0 and 0"));
 }
 BOOST_AUTO_TEST_CASE(planted_temperature) {
   for (const double T : {0.1, 0.2, 0.7, 1.0, 4.0, 50.0}) {
     const Matrix<quad> s = gaussian<quad>(6, 8, 3);
     const Matrix<quad> q = attn::gibbs(s, quad(T));
-    for (const double unit : {1.0, 1e6, 1e-6}) {
+    for (const double unit : {1.0, 1e6, 1e-6, 0x1p400, 0x1p-400}) {
       const Matrix<quad> large = quad(unit) * s;
       const quad found = learn_temperature(large, q) / quad(unit);
       verify(to_double(abs(found / quad(T) - 1)), 1e-28);
     }
   }
+}
+BOOST_AUTO_TEST_CASE(any_temperature_of_equal_scores) {
+  const Matrix<double> q{{0.25, 0.75}, {0.5, 0.5}}, none(2, 0);
+  for (const Matrix<double>& w : {q, none})
+    for (const double s : {0.0, 2.0}) {
+      const Matrix<double> equal = Matrix<double>::Constant(2, w.cols(), s);
+      const double T = learn_temperature(equal, w);
+      BOOST_TEST((0 < T && T < inf));
+    }
 }
 BOOST_AUTO_TEST_CASE(learning_is_convex) {
   const Matrix<quad> s = gaussian<quad>(4, 6, 1, "s"),
@@ -561,26 +574,27 @@ BOOST_AUTO_TEST_CASE(answer_hot_sinkhorn) {
                   sinkhorn(S, quad(1)).P), 1e-29);
 }
 BOOST_AUTO_TEST_CASE(answer_fenchel_young) {
-  const quad alpha(1.5);
-  const auto loss = [&](const Matrix<quad>& s, const Matrix<quad>& q) {
-    const Matrix<quad> p = entmax(s, alpha);
-    const Vector<quad> Hp = tsallis_entropy(p, alpha),
-                       Hq = tsallis_entropy(q, alpha);
-    return quad((p - q).cwiseProduct(s).sum()) + Hp(0) - Hq(0);
+  const auto loss = []<class S>(const Matrix<S>& s, const Matrix<S>& q) {
+    const S alpha(quad(1.5));
+    const Matrix<S> p = entmax(s, alpha, S(quad(1)));
+    const Vector<S> Hp = tsallis_entropy(p, alpha),
+                    Hq = tsallis_entropy(q, alpha);
+    return S(S((p - q).cwiseProduct(s).sum()) + Hp(0) - Hq(0));
   };
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const Matrix<quad> s = gaussian<quad>(1, 5, seed, "s"),
-                       t = gaussian<quad>(1, 5, seed, "t"),
-                       q = entmax(t, alpha);
+                       p = entmax(s, quad(1.5)),
+                       q = entmax(gaussian<quad>(1, 5, seed, "t"), quad(1.5));
+    verify(to_double(abs(loss(s, p))), 1e-31);
     verify(worse(0, to_double(-loss(s, q))), 1e-31);
-    verify(to_double(abs(loss(t, q))), 1e-31);
+    BOOST_TEST((loss(s, q) > quad(1e-12)) == (distance(p, q) > 1e-9));
 
-    // compare two losses with the gradient between them
-    const quad step = loss(t, q) - loss(s, q);
-    const Matrix<quad> x = t - s, p = entmax(s, alpha);
-    verify(worse(0, to_double(quad((p - q).cwiseProduct(x).sum()) - step)),
-           1e-31);
-    verify(worse(0, to_double(step)), 1e-31);
+    // compare the slope of a loss with its gradient
+    const Matrix<quad> x = gaussian<quad>(1, 5, seed, "x");
+    Matrix<Dual<quad>> z = lift<Dual<quad>>(s);
+    for (Index j = 0; j < 5; ++j) z(j).d = x(j);
+    const quad slope = loss(z, lift<Dual<quad>>(q)).d;
+    verify(distance(slope, quad((p - q).cwiseProduct(x).sum())), 1e-28);
   }
   const Matrix<quad> one{{1, 0, 0}};
   verify(to_double(abs(loss(Matrix<quad>{{2.5, 0.5, 0}}, one))), 1e-31);

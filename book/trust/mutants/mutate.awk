@@ -25,7 +25,7 @@ function mutant(kind, at, len, text, becomes,   k) {
   if (((++places[kind]) + length(kind) + from) % every || where in dropped) return
   k = ++count; gsub(/K/, k, text)
   if (len > 0) { cut[at] = len; ins[at] = ins[at] text }
-  else ins[at] = text ins[at]
+  else ins[at] = kind == "sign" && text ~ /undo/ ? ins[at] text : text ins[at]
   printf "%d\t%s\t%s\t%s\t%s\t%s\t%d\n", k, header, where, kind, line(at, len, ""), becomes,
       constant
 }

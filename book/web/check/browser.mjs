@@ -1,4 +1,4 @@
-// browser.mjs: what only a browser can tell.  node browser.mjs build/web [--quick]
+// browser.mjs: what only a browser can tell.  node browser.mjs build/web [--quick|--only=RE]
 // Each page in both themes: no message, no request elsewhere, WCAG 2.2 AA and best practice
 // by axe, 320 px without sideways scrolling; then what the pages do for a reader.
 import fs from 'node:fs';
@@ -6,12 +6,14 @@ import path from 'node:path';
 import { createRequire } from 'node:module';
 import { check, finish } from './report.mjs';
 
-const require = createRequire(path.resolve('build/web-checks/package.json'));
+const require = createRequire(path.resolve('build/npm/package.json'));
 const { chromium } = require('playwright-core');
 const axe = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const SITE = path.resolve(process.argv[2] ?? 'build/web'),
   quick = process.argv.includes('--quick');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+// The themes differ in nothing but colours.
+const COLOURS = ['color-contrast', 'link-in-text-block'];
 const QUICK = [
   'index.html',
   '02-gibbs.html',
@@ -45,15 +47,20 @@ const width = (w) => page.setViewportSize({ width: w, height: 900 });
 // Every page.
 const faults = [],
   sideways = [];
-const pages = quick ? QUICK : fs.readdirSync(SITE).filter((f) => f.endsWith('.html'));
+const only = new RegExp(process.argv.find((a) => a.startsWith('--only='))?.slice(7) ?? '');
+const pages = quick
+  ? QUICK
+  : fs.readdirSync(SITE).filter((f) => f.endsWith('.html') && only.test(f));
 async function accessible(name, scheme) {
   await page.emulateMedia({ colorScheme: scheme });
   await width(1400);
   await open(name);
   await page.evaluate(axe);
+  const runOnly =
+    scheme === 'light' ? { type: 'tag', values: RULES } : { type: 'rule', values: COLOURS };
   const { violations } = await page.evaluate(
     (rules) => axe.run(document, { runOnly: rules, preload: false, resultTypes: ['violations'] }),
-    RULES,
+    runOnly,
   );
   for (const v of violations)
     faults.push(
@@ -78,10 +85,13 @@ async function narrow(name) {
   );
   if (wide) sideways.push(`${name}: ${wide}`);
 }
+let told = 0;
 for (const name of pages)
   for (const scheme of ['light', 'dark']) {
     await accessible(name, scheme);
     if (scheme === 'light') await narrow(name);
+    for (const f of faults.slice(told)) console.log(`       ${f}`); // (it takes minutes)
+    told = faults.length;
   }
 check(
   !faults.length,
@@ -124,6 +134,13 @@ check(
 fs.writeFileSync('build/copied.cpp', copied);
 await page.locator('.unfolded button', { hasText: 'Close' }).first().click();
 check((await page.locator('.unfolded').count()) === 0, 'and it closes again');
+
+const proved = page.locator('.stamp[aria-label^="proof of"] a.case').first();
+await proved.click();
+await page.waitForSelector('.unfolded pre');
+const proof = await page.locator('.unfolded pre').first().textContent();
+check(/^Proof/m.test(proof), `a stamp of a proof opens the proof, ${proof.length} characters`);
+await page.locator('.unfolded button', { hasText: 'Close' }).first().click();
 
 const details = page.locator('details.unfold').first();
 await details.locator('summary').focus();

@@ -142,12 +142,12 @@ function expand(address) {
   });
   return next ? `${out}\n${expand(next)}` : out;
 }
-// (but for the comments that name equations, and for indentation, which #line costs)
+// (but for the comments that name equations and lines, and for indentation, which #line costs)
 const tidy = (s) =>
   s
     .split('\n')
     .map((l) => l.replace(/\/\/ eq:.*/, '').trim())
-    .filter((l) => l && !/^#line/.test(l))
+    .filter((l) => l && !/^#line|^\(\*@ \d+ chapters/.test(l))
     .join('\n');
 const roots = new Map();
 for (const [file, chunks] of Object.entries(code))

@@ -14,6 +14,7 @@ const tex = read(TEX),
   lineOf = (s) => tex.slice(0, tex.indexOf(s)).split('\n').length;
 const stamp = /\\verifiedby\{([^},]*)/.exec(tex),
   result = /\\result\{([^}]*)\}/.exec(tex);
+const claim = /\\coqproves\{([^}]*)\}/.exec(tex);
 const label = /\\newlabel\{(def:[^}@]*)\}\{\{(\d+)\.(\d+)\}/.exec(read(AUX));
 const at = (s) => `chapters/${CHAPTER}.nw:${lineOf(s)}`;
 
@@ -87,6 +88,16 @@ refused(
   RESULTS,
   (s) => s.replaceAll(`\\resdef{${stamp[1]}/`, '\\resdef{other/'),
   [stamp[1], 'unknown check'],
+);
+refused(
+  'a proof of which there is no record',
+  'build/proved.tex',
+  (s) =>
+    s
+      .split('\n')
+      .filter((l) => !l.startsWith(`\\proveddef{${claim[1]}}`))
+      .join('\n'),
+  [`chapters/${CHAPTER}.nw:`, `no proof of ${claim[1]}`],
 );
 refused('a label that is lost', TEX, (s) => s.replace(`\\label{${label[1]}}`, ''), [label[1]]);
 refused('a formula that is none', TEX, insert('$\\frac{1}{$'), [here.replace(/\d+$/, '')]);

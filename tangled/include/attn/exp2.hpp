@@ -39,6 +39,14 @@ struct Exp2<double> {
       1.0178199571842137974e-7, 7.0737832485031332991e-9,
       4.4347712982003767083e-10};
 };
+template <class T>
+inline constexpr T exp2_shift =
+    T(1.5) * T(typename Exp2<T>::Bits(1)
+               << (std::numeric_limits<T>::digits - 1)) +
+    T(std::numeric_limits<T>::max_exponent - 1);
+template <class T>
+inline constexpr T exp2_lowest =
+    std::numeric_limits<T>::min_exponent - 1;
 }  // namespace detail
 
 // compute a power of two
@@ -51,9 +59,8 @@ inline T exp2(T x) {
   using Bits = typename detail::Exp2<T>::Bits;
   constexpr auto& r = detail::Exp2<T>::r;
   constexpr int mantissa = std::numeric_limits<T>::digits - 1;
-  constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
-  constexpr T shift = T(1.5) * T(Bits(1) << mantissa) + T(bias);
-  constexpr T lowest = std::numeric_limits<T>::min_exponent - 1;
+  constexpr T shift = detail::exp2_shift<T>;
+  constexpr T lowest = detail::exp2_lowest<T>;
   const T i = x + shift, f = x - (i - shift);
   T p = r.back();
 #pragma GCC unroll 16

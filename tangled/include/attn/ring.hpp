@@ -496,15 +496,16 @@ void check_ring(const char* who, const Ring& ring, int columns,
     // check what the kernel will be given
     const Index d_k = K.cols() / many.kv_heads, d_v = V.cols() / many.kv_heads;
     const Index t = step > 0 ? step : std::max<Index>(step_k, 1);
+    const auto extents = [](Index n, Index d) {
+      return In<T>(nullptr, n, d, Eigen::OuterStride<>(d));
+    };
     for (Index h = 0; h != many.heads; ++h) {
       FlashRule<T> local = many.rule_of(h);
       require_restriction(who, local, t, step_k > 0 ? step_k : t);
       local.keep = nullptr, local.queries.reset(), local.keys.reset();
       const Out<T> O(nullptr, Q.rows(), d_v, Eigen::OuterStride<>(d_v));
-      Plan<T>(who, {part_of_view(view_in<T>(Q), 0, Q.rows(), 0,
-                                 Q.cols() / many.heads),
-                    part_of_view(view_in<T>(K), 0, K.rows(), 0, d_k),
-                    part_of_view(view_in<T>(V), 0, V.rows(), 0, d_v), O, nullptr,
+      Plan<T>(who, {extents(Q.rows(), Q.cols() / many.heads),
+                    extents(K.rows(), d_k), extents(V.rows(), d_v), O, nullptr,
                     local});
     }
 

@@ -35,7 +35,7 @@ S entmax_threshold(std::span<const S> z, const S& q) {
 }
 
 // find the heaviest weight
-/// The first key of the largest weight in row i, which is not empty.
+/// The first key of the largest weight in row i; 0 if there are none.
 template <class S>
 Index heaviest_weight(const Matrix<S>& p, Index i) {
   Index top = 0;
@@ -129,7 +129,7 @@ Matrix<S> entmax_vjp(const Matrix<S>& p,
   require(p.rows() == dp.rows() && p.cols() == dp.cols(),
           "entmax_vjp: p is ", shape(p), " but dp is ", shape(dp));
   Matrix<S> dS = Matrix<S>::Zero(p.rows(), p.cols()), w = dS;
-  for (Index i = 0; i < p.rows() && p.cols() > 0; ++i) {
+  for (Index i = 0; i < p.rows(); ++i) {
     // pull back through one sparse row
     const Index top = detail::heaviest_weight(p, i);
     S total(0), sum(0);

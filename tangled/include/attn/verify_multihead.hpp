@@ -73,7 +73,6 @@ HeadGradient<T> autodiff_gradient(const MultiHead<T>& m, const Matrix<T>& X,
   };
   HeadGradient<T> g;
   auto& w = g.weights;
-  w.heads = m.heads, w.kv_heads = m.kv_heads;
   std::tie(g.X, g.C, w.W_Q, w.W_K, w.W_V, w.W_O, w.b_Q, w.b_K, w.b_V,
            w.b_O) = gradient(loss, X, C, m.W_Q, m.W_K, m.W_V, m.W_O, m.b_Q,
                              m.b_K, m.b_V, m.b_O);

@@ -1,0 +1,72 @@
+(* proofs/examples_02.v: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one. *)
+From attn Require Import prelude examples.
+From attn Require divergence entropy gibbs jacobian luce response.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* examples of distributions, in Coq *)
+Section Rows.
+Variables (R : realType) (s h f : bool -> R).
+Lemma two_gt0 : 0 < 2%:R :> R. Proof. by rewrite ltr0n. Qed.
+Lemma distribution2 : gibbs.distribution (half R).
+Proof. by split; [exact: half_ge0 | exact: half_sum]. Qed.
+Lemma dominated2 : gibbs.dominated (half R) (half R).
+Proof. by []. Qed.
+Example gibbs_inequality := @gibbs.gibbs_inequality R _ _ _
+  distribution2 distribution2 dominated2.
+Example variational_identity := @gibbs.variational_identity R _ s 1 ltr01
+  _ distribution2.
+Example variational_principle := @gibbs.variational_principle R _ s 1
+  ltr01 _ distribution2.
+Example legendre_duality := @gibbs.legendre_duality R _ s 1 ltr01
+  _ distribution2.
+Example gauge_of_scale := @divergence.gauge_of_scale R _ s 1 _ two_gt0.
+Example finite_pushes := @divergence.finite_pushes R _ true s h 1 ltr01.
+Example entropy_bounds := @entropy.entropy_bounds R _ _ distribution2.
+Lemma more_than_one : (1 < #|{: bool}|)%N. Proof. by rewrite card_bool. Qed.
+Example entropy_gt0 := @entropy.entropy_gt0 R _ s 1 ltr01 more_than_one.
+Example mutual_information := @entropy.mutual_information R _ _
+  (fun _ : bool => half R) true (fun=> distribution2).
+
+(* examples of limits, in Coq *)
+Let up (j : bool) : R := j%:R.
+Lemma best : exists j, up j = 1. Proof. by exists true. Qed.
+Lemma gap j : up j = 1 \/ up j <= 1 - 1.
+Proof. by case: j; [left | right; rewrite subrr]. Qed.
+Lemma within j : 1 - 1 <= up j <= 1.
+Proof. by rewrite subrr ler0n lern1 leq_b1. Qed.
+Example cold_limit := @entropy.cold_limit R _ up 1 1 1 ltr01 best gap.
+Example hot_limit := @entropy.hot_limit R _ up 1 1 1 ltr01 within.
+Example gradient_of_psi := @jacobian.gradient_of_psi R _ 1 true ltr01.
+Example response := @response.response R _ true s 1 f h ltr01.
+Example energy_response := @response.energy_response R _ true s 1 ltr01.
+Example entropy_response := @response.entropy_response R _ true s 1 ltr01.
+Example free_energy_response :=
+  @response.free_energy_response R _ true s 1 ltr01.
+Example entropy_response_to_a_score :=
+  @response.entropy_response_to_a_score R _ true s 1 true ltr01.
+End Rows.
+
+(* examples of choices, in Coq *)
+Section Luce.
+Variable R : realType.
+Let P n (s : 'I_n.+2 -> R) (j : 'I_n.+2) : R := n.+2%:R^-1.
+Lemma positive n (s : 'I_n.+2 -> R) j : 0 < P s j.
+Proof. by rewrite invr_gt0 ltr0n. Qed.
+Lemma normed n (s : 'I_n.+2 -> R) : \sum_j P s j = 1.
+Proof.
+by rewrite sumr_const card_ord -[_^-1 *+ _]mulr_natl divff ?pnatr_eq0.
+Qed.
+Lemma irrelevant n (s : 'I_n.+2 -> R) j k : P s j / P s k = 1.
+Proof. by rewrite divff// invr_neq0 ?pnatr_eq0. Qed.
+Example luce := @luce.luce R P (fun _ _ => 1) positive normed irrelevant
+  (fun _ _ _ _ => erefl) (fun _ _ _ _ _ => lexx _).
+End Luce.
+
+(* an example of an infinite divergence, in Coq *)
+Example gibbs_with_infinity (R : realType) :=
+  @divergence.gibbs_with_infinity R _ _ _ (distribution2 R)
+    (distribution2 R).

@@ -1,0 +1,77 @@
+(* proofs/examples_09a.v: tangled from chapters/09a-layer-checks.nw; edit that file, not this one. *)
+From attn Require Import prelude examples.
+From attn Require decoding gauge layer_rows turned rotary.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Local Open Scope ring_scope.
+
+(* examples of decoding, in Coq *)
+Section Decoding.
+Variables (F : fieldType) (e : F -> F) (T Q K U : Type) (d : nat) (z0 : F).
+Variables (q : nat -> T -> Q) (k : nat -> T -> K) (v : nat -> T -> 'rV[F]_d).
+Variables (s : nat -> nat -> Q -> K -> F) (Wo : 'rV[F]_d -> U).
+Let past i j := (j <= i)%N.
+Lemma past_causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.
+Lemma later i : (i < i.+1 <= i.+2)%N. Proof. by rewrite ltnSn leqnSn. Qed.
+Example decodes_in_any_pieces X i := @decoding.decodes_in_any_pieces F e T Q
+  K U d z0 q k v s past Wo past_causal X i _ _ (later i).
+Let near i j := (i <= j.+1)%N && (j <= i)%N.
+Lemma kept (i : nat) : (i <= i.+2 <= i.+3)%N.
+Proof. by rewrite leqnSn (leq_trans (leqnSn i)). Qed.
+Lemma seen i j : near i.+1 j -> (i <= j < i.+2)%N. Proof. by []. Qed.
+Example keys_can_be_dropped X i := @decoding.keys_can_be_dropped F e T Q K U
+  d z0 q k v s near Wo X i.+1 _ _ _ (kept i) (@seen i).
+Lemma turnD (m n x : nat) : (m + n + x)%N = (m + (n + x))%N.
+Proof. by rewrite addnA. Qed.
+Example caches_form_a_monoid := @decoding.caches_form_a_monoid nat U addn
+  add0n turnD.
+End Decoding.
+
+(* examples of turned heads, in Coq *)
+Section Gauge.
+Variable R : numFieldType.
+Let c : 'rV[R]_1 := const_mx (3%:R / 5%:R).
+Let s : 'rV[R]_1 := const_mx (4%:R / 5%:R).
+Lemma circle a : c 0 a ^+ 2 + s 0 a ^+ 2 = 1.
+Proof. by rewrite !mxE; field. Qed.
+Lemma sines a : s 0 a != 0.
+Proof. by rewrite mxE mulf_neq0 ?invr_neq0 ?pnatr_eq0. Qed.
+Lemma cosines a b : c 0 a = c 0 b -> a = b.
+Proof. by rewrite !ord1. Qed.
+Example rotations_keep_length i x := @gauge.rotations_keep_length R 1 c s
+  circle i x.
+Example gains_before_rotations x y := @gauge.gains_before_rotations R 1 c s
+  circle x y sines.
+Lemma full1 n : row_full (1%:M : 'M[R]_n).
+Proof. by rewrite row_full_unit unitmx1. Qed.
+Example gauge_of_a_turned_head bQ bK := @gauge.gauge_of_a_turned_head R 1
+  c s circle _ _ 1%:M 1%:M bQ bK 1%:M (unitmx1 _ _) (full1 _) (full1 _).
+Example gauge_scales_and_turns M := @gauge.gauge_scales_and_turns R 1 c s
+  circle (two R) sines cosines M.
+End Gauge.
+
+(* examples of slopes and batches, in Coq *)
+Section Slope.
+Variables (R : realType) (d : nat) (s : unit -> R) (V : unit -> 'rV[R]_d).
+Lemma before (j : unit) : true -> (0 : R) <= 1.
+Proof. by move=> _; exact: ler01. Qed.
+Lemma exp_sum (x y : R) : expR (x + y) = expR x * expR y.
+Proof. exact: expRD. Qed.
+Example slope_is_a_bias m := @layer_rows.slope_is_a_bias R _ d _ exp_sum
+  (@expR_gt0 R) xpredT s V (fun=> 0) 1 m before.
+Lemma exp_neq1 : expR (1 * 1 : R) != 1.
+Proof. by rewrite mulr1 gt_eqF// expR_gt1 ltr01. Qed.
+Example slope_with_a_sink j := @layer_rows.slope_with_a_sink R _ _ exp_sum
+  (@expR_gt0 R) xpredT s (fun=> 0) 1 1 before 1 j ltr01 isT exp_neq1.
+End Slope.
+Section Packing.
+Variables (F : fieldType) (e : F -> F) (d : nat) (B : finType) (n : B -> nat).
+Variables (M : forall b, rel 'I_(n b)) (V : forall b, 'I_(n b) -> 'rV[F]_d).
+Example packing z0 b i := @layer_rows.packing F e d B n z0 M
+  (fun b i j => 0) V (fun _ _ => 0) (fun _ _ _ => erefl) b i.
+End Packing.
+Example turned (R : realType) n theta N x y cap beta slope B table pq pk i j :=
+  @turned.turned R n theta N x y cap beta slope B table pq pk pq pk i j
+    erefl.
