@@ -16,15 +16,15 @@ namespace nb = nanobind;
 using nb::detail::const_name;
 struct In {
   nb::handle from;
-  static constexpr auto is = const_name("attn.arrays.Array | None");
+  static constexpr auto is = const_name("attn.arrays.Array");
 };
 struct Out {
   nb::handle from;
-  static constexpr auto is = const_name("attn.arrays.Array | None");
+  static constexpr auto is = const_name("attn.arrays.Array");
 };
 struct AnyRule {
   nb::handle from;
-  static constexpr auto is = const_name("attn.arrays.Rule | None");
+  static constexpr auto is = const_name("attn.arrays.Rule");
 };
 struct Cache {
   attn_cache* c = nullptr;
@@ -87,12 +87,17 @@ static attn_view view_of(const std::string& name, const Array& a) {
     v.extent[k] = std::int64_t(a.shape(k)), v.stride[k] = a.stride(k);
   return v;
 }
+static bool shows(nb::handle h, bool write, Held& x) {
+  if (nb::getattr(h, "requires_grad", nb::none()).ptr() == Py_True)
+    return false;
+  return write ? nb::try_cast(h, x.written, false)
+               : nb::try_cast(h, x.read, false);
+}
 static Held see(const std::string& name, nb::handle h, bool write) {
   Held x;
   if (h.is_none()) return x;
   x.given = true;
-  if (write ? !nb::try_cast(h, x.written, false)
-            : !nb::try_cast(h, x.read, false))
+  if (!shows(h, write, x))
     throw nb::value_error((name + ": " +
         std::string(nb::type_name(h.type()).c_str()) +
         (write ? " is no array that can be written"
@@ -235,6 +240,11 @@ static const char* doc_of(const std::string& name) {
 }
 
 // define a function in Python
+template <class P>
+static auto named(const char* name) {
+  if constexpr (std::is_arithmetic_v<P>) return nb::arg(name);
+  else return nb::arg(name).none();
+}
 template <class To, class... P>
 static void define(To& to, const char* as, const std::string& name,
                    const char* names, void (*f)(P...)) {
@@ -247,7 +257,8 @@ static void define(To& to, const char* as, const std::string& name,
     [&]<std::size_t... k>(std::index_sequence<k...>) {
       const char* n[]{(static_cast<void>(k), kept.emplace_back(
                            next_name(names)).c_str())...};
-      to.def(as, f, doc_of(name), nb::arg(n[k]).none()...);
+      to.def(as, f, doc_of(name), named<std::tuple_element_t<
+                 k + method, std::tuple<P...>>>(n[k])...);
     }(std::make_index_sequence<sizeof...(P) - method>{});
   }
 }

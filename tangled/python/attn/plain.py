@@ -224,7 +224,7 @@ class Cache:
         cache_new(type, G, d, e, ctypes.byref(self._made))
     def append(self, K, V):
         cache_append(self._made, K, V)
-    def decode(self, Q, rule, O, logZ=None):
+    def decode(self, Q, rule, O, logZ):
         decode(self._made, Q, rule, O, logZ)
     def forget_before(self, row):
         cache_forget_before(self._made, row)

@@ -25,40 +25,45 @@ def frozen(x):
     x = x.view()
     x.flags.writeable = False
     return x
-def near(x, y, bound=1e-12):
-    error = numpy.abs(numpy.asarray(x, float) - numpy.asarray(y, float))
-    assert error.max(initial=0.0) <= bound, error.max()
-
 def truth(Q, K, V):
     S = Q @ K.swapaxes(-1, -2) / numpy.sqrt(Q.shape[-1])
     A = numpy.exp(S - S.max(-1, keepdims=True))
     return A / A.sum(-1, keepdims=True) @ V
 
+def near(O, Q, K, V, u=2.0 ** -53, r=0.0):
+    O, Q, K, V = (numpy.asarray(x, "f8") for x in (O, Q, K, V))
+    d, m = K.shape[-1], K.shape[-2]
+    q, k, v = (abs(x).max(initial=0.0) for x in (Q, K, V))
+    unit = 2 * (d + 8) * d ** 0.5 * q * k + 2 * m + 12
+    error = abs(O - (truth(Q, K, V) if m else 0)).max(initial=0.0)
+    assert error <= ((u + 2.0 ** -53) * unit + r) * v, error
 rng = numpy.random.default_rng(1)
 Q, K, V = (rng.standard_normal((2, 3, n, 8)) for n in (5, 7, 7))
 O = numpy.empty_like(Q)
 attn.flash(Q, K, V, None, O, None)
-near(O, truth(Q, K, V))
-near(attn.attention(Q, K, V, left=0, right=0, offset=0),
-     V[:, :, :5])
+near(O, Q, K, V)
+assert (attn.attention(Q, K, V, left=0, right=0, offset=0)
+        == V[:, :, :5]).all()
 q = Q.swapaxes(1, 2).copy().swapaxes(1, 2)[:, ::-1]
 attn.flash(q, K[:, ::-1], V[:, ::-1], None, O, None)
-near(O, truth(Q, K, V)[:, ::-1])
+near(O[:, ::-1], Q, K, V)
 t = [torch.tensor(x) for x in (Q, K, V)]
 out = torch.empty(Q.shape, dtype=torch.float64)
 attn.flash(*t, None, out, None)
-near(out, truth(Q, K, V))
-for kind, bound in ((torch.bfloat16, 0.05), (torch.float16, 0.01)):
+near(out, Q, K, V)
+for kind in (torch.bfloat16, torch.float16):
     out = torch.empty(Q.shape, dtype=kind)
-    attn.flash(*(x.to(kind) for x in t), None, out, None)
-    near(out.float(), truth(Q, K, V), bound)
+    short = [x.to(kind) for x in t]
+    attn.flash(*short, None, out, None)
+    near(out.double(), *(x.double() for x in short), 2.0 ** -24,
+         torch.finfo(kind).eps / 2)
 t[0].requires_grad_()
-refuses("Q: Tensor is no array that can be read", attn.flash, *t, None,
+refuses("Tensor is no array that can be read", attn.flash, *t, None,
         out, None)
 j = [jax.numpy.asarray(x, "float32") for x in (Q, K, V)]
 out = numpy.empty(Q.shape, "float32")
 attn.flash(*j, None, out, None)
-near(out, truth(Q, K, V), 1e-5)
+near(out, *j, 2.0 ** -24)
 refuses("is no array that can be written", attn.flash, *j, None, j[0], None)
 O[:] = 7
 bad = {
@@ -106,7 +111,7 @@ def random_call(count):
         assert str(error) and numpy.array_equal(O, before)
         count["refused"] += 1
     else:
-        near(O, truth(Q, K, V) if m else 0 * O, 1e-4)
+        near(O, Q, K, V, 2.0 ** (-24 if O.dtype == "f4" else -53))
         count["right"] += 1
 count = {"refused": 0, "right": 0}
 for _ in range(20000):
