@@ -16,15 +16,15 @@ namespace nb = nanobind;
 using nb::detail::const_name;
 struct In {
   nb::handle from;
-  static constexpr auto is = const_name("attn.arrays.Array");
+  static constexpr auto is = const_name("Array");
 };
 struct Out {
   nb::handle from;
-  static constexpr auto is = const_name("attn.arrays.Array");
+  static constexpr auto is = const_name("Array");
 };
 struct AnyRule {
   nb::handle from;
-  static constexpr auto is = const_name("attn.arrays.Rule");
+  static constexpr auto is = const_name("Rule");
 };
 struct Cache {
   attn_cache* c = nullptr;
