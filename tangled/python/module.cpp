@@ -87,10 +87,17 @@ static attn_view view_of(const std::string& name, const Array& a) {
     v.extent[k] = std::int64_t(a.shape(k)), v.stride[k] = a.stride(k);
   return v;
 }
+static bool writable(nb::handle h) {
+  Py_buffer b;
+  if (!PyObject_CheckBuffer(h.ptr())) return true;
+  if (PyObject_GetBuffer(h.ptr(), &b, PyBUF_STRIDED) != 0)
+    return PyErr_Clear(), false;
+  return PyBuffer_Release(&b), true;
+}
 static bool shows(nb::handle h, bool write, Held& x) {
   if (nb::getattr(h, "requires_grad", nb::none()).ptr() == Py_True)
     return false;
-  return write ? nb::try_cast(h, x.written, false)
+  return write ? writable(h) && nb::try_cast(h, x.written, false)
                : nb::try_cast(h, x.read, false);
 }
 static Held see(const std::string& name, nb::handle h, bool write) {

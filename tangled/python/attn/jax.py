@@ -63,7 +63,7 @@ def _of_rank_four(x):
     return x.reshape((1,) * (4 - x.ndim) + x.shape)
 
 def _below(n, length):
-    return jnp.arange(n) < length[:, None]
+    return jnp.arange(n)[None] < length[:, None]
 
 def _with_lengths(mask, q, k, rows, columns):
     both = [] if mask is None else [mask]

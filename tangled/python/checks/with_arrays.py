@@ -64,7 +64,9 @@ j = [jax.numpy.asarray(x, "float32") for x in (Q, K, V)]
 out = numpy.empty(Q.shape, "float32")
 attn.flash(*j, None, out, None)
 near(out, *j, 2.0 ** -24)
-refuses("is no array that can be written", attn.flash, *j, None, j[0], None)
+for x in (O.astype("f4"), O.astype("f4").astype(jax.numpy.bfloat16)):
+    refuses("is no array that can be written", attn.flash, *j, None,
+            jax.numpy.asarray(x), None)
 O[:] = 7
 bad = {
     "rank 5": Q[None], "rank 0": numpy.float64(1.0) + numpy.zeros(()),
