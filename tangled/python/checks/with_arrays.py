@@ -10,6 +10,7 @@ import numpy
 import torch
 
 import attn
+import attn.plain
 from facts import fact
 
 assert attn.compiled
@@ -163,9 +164,11 @@ after_fork()
 def price():
     x = numpy.ones((16, 64), "f4")
     o, none = numpy.empty_like(x), numpy.empty((0, 64), "f4")
-    for key, q, out in (("sixteen", x, o), ("empty", none, none.copy())):
+    for key, f, q, out in (("sixteen", attn.flash, x, o),
+                           ("empty", attn.flash, none, none.copy()),
+                           ("plain", attn.plain.flash, x, o)):
         best = min(timeit.repeat(
-            lambda q=q, out=out: attn.flash(q, x, x, None, out, None),
+            lambda f=f, q=q, out=out: f(q, x, x, None, out, None),
             number=100, repeat=50)) / 100
         fact("call/" + key, round(best * 1e6, 2))
 price()
