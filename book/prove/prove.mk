@@ -1,6 +1,6 @@
 # prove.mk - proofs that Coq checks (`make prove'), and the record of that, by which the
 # book prints its stamps on machines where there is no Coq; read by the Makefile.
-.PHONY: prove proofs prove-mutants
+.PHONY: prove proofs computed prove-mutants
 PROOFS  := $(patsubst proofs/%.v,%,$(filter proofs/%.v,$(ROOTS)))
 PROOF_V := $(PROOFS:%=build/src/proofs/%.v)
 gawk_coq = gawk -f book/prove/coq.awk -f book/prove/$1.awk
@@ -46,10 +46,11 @@ prove: build/prove/claims build/prove/hashes
 	  "\`make setup-prove' installs it" >&2; exit 1; }
 	$Q$(MAKE) --no-print-directory PROVE=1 proofs
 	$Qbook/prove/record $(COQC) $(PROOFS)
-	$Qbook/prove/tables $(COQC) $(PROOFS:%=build/prove/%)
 	$(call made,book/proved.txt (commit it): $$(grep -vc '^\#' book/proved.txt) theorems)
 COQC    ?= coqc
-proofs: $(PROOFS:%=build/prove/%.said)
+proofs: build/prove/answers computed
+computed: $(PROOFS:%=build/prove/%.vo)
+	$Q$(if $(PROOFS),book/prove/tables $(COQC) $(PROOFS:%=build/prove/%))
 $(PROOFS:%=build/prove/%.v): build/prove/%.v: build/src/proofs/%.v
 	@mkdir -p $(@D); cp -p $< $@
 build/prove/deps: $(PROOFS:%=build/prove/%.v)
@@ -60,8 +61,9 @@ endif
 $(PROOFS:%=build/prove/%.vo): %.vo: %.v book/prove/compile
 	$(call say,prove,proofs/$(*F).v)
 	$Qbook/prove/compile $(COQC) $(*F)
-build/prove/%.said: build/prove/%.vo build/prove/claims book/prove/ask
-	$Qbook/prove/ask $(COQC) $*
+build/prove/answers: $(PROOFS:%=build/prove/%.vo) build/prove/claims book/prove/ask
+	$Q$(if $(PROOFS),book/prove/ask $(COQC) $(PROOFS))
+	@touch $@
 
 ## prove-mutants: alter what is proved, at EVERY=4th place, and see whether the proofs notice
 prove-mutants: build/prove/claims

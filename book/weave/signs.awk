@@ -14,9 +14,9 @@ BEGIN {
     "kappa \\kappa phi \\phi psi \\psi alpha \\alpha omega \\omega", w, " ")
   for (i = 1; i < n; i += 2) word[w[i]] = w[i + 1]
   # longest first; what has no sign after it is left out
-  n = split("<-> \\Leftrightarrow -> \\to => \\mapsto /\\ \\land \\/ \\lor <= \\le >= \\ge != \\ne " \
-    "<> \\ne 2^-1 \\tfrac12 ^-1 \\coqinverse *m \\cdot *: \\cdot ^T \\coqtranspose 1%:M I " \
-    "%:R . %:M . %N . %R . ^+ ^ `| |", w, " ")
+  n = split("<-> \\Leftrightarrow ==> \\Rightarrow -> \\to => \\mapsto /\\ \\land \\/ \\lor " \
+    "<= \\le >= \\ge != \\ne <> \\ne 2^-1 \\tfrac12 ^-1 \\coqinverse *m \\cdot *: \\cdot " \
+    "^T \\coqtranspose 1%:M I %:R . %:M . %N . %R . ^+ ^ `| |", w, " ")
   for (i = 1; i < n; i += 2) { sign[++signs] = w[i]; shown[signs] = w[i + 1] }
 }
 function maths(s) { put("@literal \\coqsign{" s "}") }

@@ -25,10 +25,14 @@
 
 // let memory be refused
 #include <dlfcn.h>
-extern "C" const char* __asan_default_options();
-extern "C" const char* __asan_default_options() {
-  return "allocator_may_return_null=1";
-}
+#define REFUSE(sanitizer)                                    \
+  extern "C" const char* __##sanitizer##_default_options();  \
+  extern "C" const char* __##sanitizer##_default_options() { \
+    return "allocator_may_return_null=1";                    \
+  }
+REFUSE(asan)
+REFUSE(tsan)
+#undef REFUSE
 namespace attn {
 // throw dice of known numbers
 struct Dice {

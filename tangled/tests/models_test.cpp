@@ -283,6 +283,15 @@ BOOST_AUTO_TEST_CASE(digits_of_the_bend) {
   refute(off(0.79788456, {0, 0, 0}), 10);
   fact("digits", digits, 2);
 }
+BOOST_AUTO_TEST_CASE(bends_are_clipped) {
+  using Bent = std::pair<double, double>;
+  BOOST_TEST((clipped_plus_one(6.5) == Bent{7.5, 1}));
+  BOOST_TEST((clipped_plus_one(7.5) == Bent{8, 0}));
+  BOOST_TEST((clipped_plus_one(-6.5) == Bent{-5.5, 1}));
+  BOOST_TEST((clipped_plus_one(-7.5) == Bent{-6, 0}));
+  BOOST_TEST((clipped_swish(6.5) == swish(6.5, 1.702)));
+  BOOST_TEST((clipped_swish(7.5) == Bent{swish(7.0, 1.702).first, 0}));
+}
 
 // check that memory changes nothing
 BOOST_AUTO_TEST_CASE(memory_changes_nothing) {
