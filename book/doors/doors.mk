@@ -37,7 +37,7 @@ $O/c/attn.o: $(C_SRC)/c/attn.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS
 	$Q$(CXX) $(C_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | book/compile/blame
 -include $(WIDTHS:%=$O/c/%.d) $O/c/forms.d $O/c/attn.d
 # One file under three names: as it is, as programs ask for it, as linkers do
-$(LIBATTN): $O/c/attn.o $O/c/forms.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h
+$(LIBATTN): $O/c/attn.o $O/c/forms.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h $(C_SRC)/c/list.h
 	$(call say,link,libattn.so)
 	$Q$(CXX) -E -P -x c $(C_SRC)/c/exports.h -o $O/c/exports.map
 	$Q$(CXX) -shared $(filter %.o,$^) -fopenmp $(LINK_$(KIND)) -Wl,-soname,libattn.so.1 \

@@ -1,5 +1,5 @@
 // c/list.h: tangled from chapters/10a-doors.nw; edit that file, not this one.
-// list the functions of the interface
+#ifndef ATTN_ONLY_KERNEL
 
 // list the functions compiled once
 /** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
@@ -39,6 +39,8 @@ ATTN_FUNCTION(linear_attention_vjp,
               (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
                attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
               (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+#endif
+#ifndef ATTN_ONLY_ONCE
 
 // list the functions of the kernel
 /** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
@@ -77,3 +79,4 @@ ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
               (cache, Q, rule, O, logZ))
 /** Ends a cache; null is no error. */
 ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+#endif
