@@ -669,6 +669,10 @@ BOOST_AUTO_TEST_CASE(installed_copy) {
 }
 
 // check the choice of a width
+BOOST_AUTO_TEST_CASE(never_unloaded) {
+  const auto said = said_by("readelf -d '" + directory() + "libattn.so'");
+  BOOST_TEST(said.find("NODELETE") != std::string::npos, said);
+}
 BOOST_AUTO_TEST_CASE(unknown_processors) {
   if (instrumented) return;
   BOOST_TEST(attn_use_cpu("pdp11") == ATTN_CPU);
@@ -683,6 +687,20 @@ BOOST_AUTO_TEST_CASE(unknown_processors) {
   BOOST_TEST(run("pdp11").find("no code for \"pdp11\"") != std::string::npos);
   BOOST_TEST(run(oldest).find(oldest) != std::string::npos);
   BOOST_TEST(run("").find("no code") == std::string::npos);
+
+  // refuse a width that is asked for no more
+  if (std::system("python3 -c 'import ctypes' > /dev/null 2>&1") == 0) {
+    const std::string said = said_by(
+        "ATTN_CPU=pdp11 python3 -c 'import ctypes, os\n"
+        "lib = ctypes.CDLL(\"" + directory() + "libattn.so.1\")\n"
+        "made = ctypes.c_void_p()\n"
+        "new = lambda: lib.attn_cache_new(1, *map(ctypes.c_int64, (1, 1, 1)),"
+        " ctypes.byref(made))\n"
+        "print(new(), end=\" \")\n"
+        "os.unsetenv(\"ATTN_CPU\")\n"
+        "print(new(), lib.attn_use_cpu(None), new())'");
+    BOOST_TEST(said == "4 4 0 0\n", said);
+  }
 }
 
 // check the door to Python
@@ -732,6 +750,10 @@ BOOST_AUTO_TEST_CASE(fork_after_use) {
   const auto q = seen(Q);
   Matrix<float> O(4000, 16), again(4000, 16);
   const auto o = seen(O), p = seen(again);
+  using Set = void (*)(int);
+  const auto threads =
+      reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (threads) threads(3);
   succeeds(attn_flash(&q, &q, &q, nullptr, &o, nullptr));
   const pid_t child = fork();
   if (child == 0) {
