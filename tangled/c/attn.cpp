@@ -73,6 +73,14 @@ static const attn_table* table_for(const attn_cache* cache) {
   return w ? w->table : nullptr;
 }
 
+// refuse a width
+static int no_code_for(const char* name) {
+  char text[200];
+  std::snprintf(text, sizeof text, "attn: no code for \"%.80s\" that "
+                "this processor can run", name ? name : "");
+  return attn_fail(ATTN_CPU, text);
+}
+
 // define what concerns the library itself
 extern "C" {
 const char* attn_message(void) { return last_message; }
@@ -82,14 +90,10 @@ const char* attn_cpu(void) {
   return w ? w->name : "none";
 }
 int attn_use_cpu(const char* name) {
-  if (const Width* w = find_width(name)) {
-    in_use() = w;
-    return ATTN_OK;
-  }
-  char text[200];
-  std::snprintf(text, sizeof text, "attn: no code for \"%.80s\" that "
-                "this processor can run", name ? name : "");
-  return attn_fail(ATTN_CPU, text);
+  const Width* w = find_width(name);
+  if (!w) return no_code_for(name);
+  in_use() = w;
+  return ATTN_OK;
 }
 }
 
@@ -104,12 +108,12 @@ extern "C" {
 #define ATTN_FUNCTION(name, parameters, arguments)              \
   int attn_##name parameters {                                  \
     const attn_table* to = table_for(nullptr);                  \
-    return to ? to->name arguments : attn_use_cpu(wanted_cpu()); \
+    return to ? to->name arguments : no_code_for(wanted_cpu()); \
   }
 #define ATTN_OF_CACHE(name, parameters, arguments)              \
   int attn_##name parameters {                                  \
     const attn_table* to = table_for(cache);                    \
-    return to ? to->name arguments : attn_use_cpu(wanted_cpu()); \
+    return to ? to->name arguments : no_code_for(wanted_cpu()); \
   }
 #define ATTN_ONLY_KERNEL
 #include "list.h"

@@ -5,7 +5,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-#define ATTN_API __attribute__((visibility("default")))
 
 // name the types of elements
 enum { ATTN_F32 = 1, ATTN_F64 = 2, ATTN_BF16 = 3, ATTN_F16 = 4,
@@ -26,25 +25,46 @@ enum { ATTN_SCALE = 1, ATTN_SOFTCAP = 2, ATTN_SLOPE = 4, ATTN_SINK = 8,
 
 // state the rule of attention in C
 typedef struct attn_rule {
-  int64_t size, has; /* sizeof(attn_rule); which numbers are meant */
-  double scale, softcap, slope, sink;
-  int64_t offset, left, right, queries, keys;
-  attn_in bias, keep, slopes, sinks; /* or null */
+  int64_t size;   /* sizeof(attn_rule) */
+  int64_t has;    /* which of the next nine numbers are meant */
+  double scale;   /* of the scores; absent: 1/sqrt(d) */
+  double softcap; /* > 0; absent: none */
+  double slope;   /* absent: 0 */
+  double sink;    /* absent: none */
+  int64_t offset; /* of positions; absent: m - n, aligned at the end */
+
+  // say in C which pairs may meet
+  int64_t left, right;    /* >= 0; absent: no limit */
+  int64_t queries, keys;  /* in use, of n and m; absent: all */
+  attn_in bias;   /* (B,H,n,m); B and H may be 1, as for keep */
+  attn_in keep;   /* (B,H,n,m) of ATTN_B8: 0 forbids a pair */
+  attn_in slopes, sinks; /* (H); in place of slope, sink */
 } attn_rule;
 typedef struct attn_cache attn_cache;
 
 // name what a call may return
-enum { ATTN_OK = 0, ATTN_ARGUMENT = 1, ATTN_VALUE = 2,
-       ATTN_MEMORY = 3, ATTN_CPU = 4, ATTN_INTERNAL = 5 };
+enum {
+  ATTN_OK = 0,
+  ATTN_ARGUMENT = 1, /* type, rank, extents, strides, overlap, null */
+  ATTN_VALUE = 2,    /* right shapes, wrong numbers */
+  ATTN_MEMORY = 3,   /* outputs may be half written */
+  ATTN_CPU = 4,      /* no code for the width that was asked for */
+  ATTN_INTERNAL = 5  /* a mistake in the library */
+};
+
+// declare the functions of the interface
+#define ATTN_API __attribute__((visibility("default")))
 
 // declare what concerns the library itself
-/** Why the last call that failed on this thread did so. */
+/** Why the last call that failed on this thread did so: valid until the
+    next that fails on it, or its end. */
 ATTN_API const char *attn_message(void);
-/** major.minor.patch */
+/** major.minor.patch of the library that was loaded */
 ATTN_API const char *attn_version(void);
 /** The code in use: "sse2", "avx2", "avx512", "generic", or "none". */
 ATTN_API const char *attn_cpu(void);
-/** Uses that code from now on; null: the best that this processor has. */
+/** Uses that code from now on, in all threads; null: the best that this
+    processor has. */
 ATTN_API int attn_use_cpu(const char *name);
 #define ATTN_FUNCTION(name, parameters, arguments) \
   ATTN_API int attn_##name parameters;

@@ -26,11 +26,14 @@ inline attn_rule known(const char* who, const attn_rule* r) {
           ": rule.size is ", size);
   const auto* bytes = reinterpret_cast<const char*>(r);
   std::memcpy(&mine, bytes, std::min(std::size_t(size), sizeof mine));
+
+  // refuse what a rule asks and nobody can do
   for (auto k = sizeof mine; k < std::size_t(size); ++k)
     require(bytes[k] == 0, who, ": the rule asks for something that ",
             "this version does not know");
-  require(0 <= mine.has && mine.has < 2 * ATTN_KEYS, who,
-          ": rule.has is ", mine.has);
+  const auto numbers = std::min<std::int64_t>(9, (size - 16) / 8);
+  require(0 <= mine.has && mine.has < std::int64_t(1) << numbers, who,
+          ": rule.has is ", mine.has, " but rule.size is ", size);
   return mine;
 }
 
@@ -153,6 +156,8 @@ void run_flash(const Ruled& rule, const Array& Q, const Array& K,
   Room<T> room;
   Copies<T> copies;
   std::vector<FlashHead<T>> heads;
+
+  // list the heads of a call
   const Index share = std::max<Index>(1, Q.n[1] / std::max<Index>(1, K.n[1]));
   for (Index b = 0; b < Q.n[0]; ++b)
     for (Index h = 0; h < Q.n[1]; ++h)

@@ -175,6 +175,19 @@ struct Boxed {
   }
 
   // read one head of a box
+  bool gaps_kept() const {
+    std::vector<char> mine(box.size());
+    const auto first = static_cast<float*>(view.data) - box.data();
+    for (Index k = 0; k < n[0] * n[1] * n[2] * n[3]; ++k) {
+      Index at = first, rest = k;
+      for (int l = 3; l >= 0; --l)
+        at += rest % view.extent[l] * view.stride[l], rest /= view.extent[l];
+      mine[std::size_t(at)] = 1;
+    }
+    for (std::size_t k = 0; k < box.size(); ++k)
+      if (!mine[k] && box[k] != -7) return false;
+    return true;
+  }
   Matrix<float> head(Index b, Index h) {
     Matrix<float> m(n[2], n[3]);
     for (Index i = 0; i < n[2]; ++i)
@@ -260,6 +273,7 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
     succeeds(attn_flash_vjp(&Q.view, &K.view, &V.view, &rule, &O.view, &row,
                             &dO.view, nullptr, &dQ.view, &dK.view, &dV.view,
                             nullptr, nullptr));
+    for (Boxed* x : {&O, &L, &dQ, &dK, &dV}) BOOST_TEST(x->gaps_kept());
 
     // compare each head with one that is alone
     for (Index b = 0; b < B; ++b)
@@ -555,6 +569,10 @@ BOOST_AUTO_TEST_CASE(installed_copy) {
 }
 
 // check the choice of a width
+BOOST_AUTO_TEST_CASE(never_unloaded) {
+  const auto said = said_by("readelf -d '" + directory() + "libattn.so'");
+  BOOST_TEST(said.find("NODELETE") != std::string::npos, said);
+}
 BOOST_AUTO_TEST_CASE(unknown_processors) {
   if (instrumented) return;
   BOOST_TEST(attn_use_cpu("pdp11") == ATTN_CPU);
@@ -569,6 +587,20 @@ BOOST_AUTO_TEST_CASE(unknown_processors) {
   BOOST_TEST(run("pdp11").find("no code for \"pdp11\"") != std::string::npos);
   BOOST_TEST(run(oldest).find(oldest) != std::string::npos);
   BOOST_TEST(run("").find("no code") == std::string::npos);
+
+  // refuse a width that is asked for no more
+  if (std::system("python3 -c 'import ctypes' > /dev/null 2>&1") == 0) {
+    const std::string said = said_by(
+        "ATTN_CPU=pdp11 python3 -c 'import ctypes, os\n"
+        "lib = ctypes.CDLL(\"" + directory() + "libattn.so.1\")\n"
+        "made = ctypes.c_void_p()\n"
+        "new = lambda: lib.attn_cache_new(1, *map(ctypes.c_int64, (1, 1, 1)),"
+        " ctypes.byref(made))\n"
+        "print(new(), end=\" \")\n"
+        "os.unsetenv(\"ATTN_CPU\")\n"
+        "print(new(), lib.attn_use_cpu(None), new())'");
+    BOOST_TEST(said == "4 4 0 0\n", said);
+  }
 }
 
 // check the door to Python
@@ -618,6 +650,10 @@ BOOST_AUTO_TEST_CASE(fork_after_use) {
   const auto q = seen(Q);
   Matrix<float> O(4000, 16), again(4000, 16);
   const auto o = seen(O), p = seen(again);
+  using Set = void (*)(int);
+  const auto threads =
+      reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (threads) threads(3);
   succeeds(attn_flash(&q, &q, &q, nullptr, &o, nullptr));
   const pid_t child = fork();
   if (child == 0) {

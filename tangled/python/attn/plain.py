@@ -88,7 +88,6 @@ class View(ctypes.Structure):
                 ("rank", ctypes.c_int32),
                 ("extent", ctypes.c_int64 * 4),
                 ("stride", ctypes.c_int64 * 4)]
-
 class _Buffer(ctypes.Structure):
     _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object),
                 ("len", ctypes.c_ssize_t),
@@ -138,7 +137,6 @@ class Rule(ctypes.Structure):
                 [(n, ctypes.c_double) for n in NUMBERS[:4]] +
                 [(n, ctypes.c_int64) for n in NUMBERS[4:]] +
                 [(n, ctypes.POINTER(View)) for n in ARRAYS])
-
 def _rule(stack, given):
     if given is None:
         return None
@@ -163,7 +161,6 @@ def _load():
     lib.attn_use_cpu.argtypes = [ctypes.c_char_p]
     lib.attn_cache_free.argtypes = [ctypes.c_void_p]
     return lib
-
 _lib = _load()
 _get = ctypes.pythonapi.PyObject_GetBuffer
 _get.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
@@ -179,7 +176,6 @@ TYPES = {"attn_in": ctypes.POINTER(View),
          "int64_t": ctypes.c_int64, "attn_cache *": ctypes.c_void_p,
          "attn_cache **": ctypes.POINTER(ctypes.c_void_p),
          "int64_t *": ctypes.POINTER(ctypes.c_int64)}
-
 def entries():
     """name, documentation and (type, name) of all parameters"""
     for doc, name, parameters in ENTRY.findall(TABLE):
@@ -209,7 +205,6 @@ def _argument(stack, kind, name, x):
         rule = _rule(stack, x)
         return None if rule is None else ctypes.pointer(rule)
     return x
-
 def _check(code):
     if code == 3:
         raise MemoryError(_lib.attn_message().decode())
