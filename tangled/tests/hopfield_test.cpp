@@ -53,11 +53,19 @@ BOOST_AUTO_TEST_CASE(diagonal_is_a_constant) {
 }
 
 // check the classical dynamics
+/// A symmetric matrix of whole numbers from -8 to 8.
+Matrix<double> symmetric(Index d, std::uint64_t seed) {
+  const Matrix<double> half =
+      (4 * uniform<double>(d, d, seed, "W")).array().round();
+  return half + half.transpose();
+}
 BOOST_AUTO_TEST_CASE(flips_lower_the_energy) {
   for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     const Diagonal diagonal = seed % 2 ? Diagonal::zero : Diagonal::kept;
-    const Matrix<double> W = hebb(signs(Index(1 + seed % 7), 32, seed),
-                                  diagonal);
+    const Matrix<double> W =
+        seed % 3 == 0
+            ? symmetric(32, seed)
+            : hebb(signs(Index(1 + seed % 7), 32, seed), diagonal);
     Vector<double> x = signs(1, 32, seed, "x").transpose(), h = W * x;
     for (const Index a : permutation(32, seed)) {
       const double before = classical_energy(W, x);
@@ -135,16 +143,23 @@ BOOST_AUTO_TEST_CASE(parallel_descent_with_diagonal) {
     }
   }
 }
+double after_two_steps(const Matrix<double>& W, const Vector<double>& x) {
+  return (synchronous_update(W, synchronous_update(W, x)) - x).norm();
+}
 BOOST_AUTO_TEST_CASE(parallel_ends_in_two_cycles) {
   int cycles = 0;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const Matrix<double> W = hebb(signs(Index(1 + seed % 5), 16, seed));
-    Vector<double> x = signs(1, 16, seed, "x").transpose();
-    for (int t = 0; t < 200; ++t) x = synchronous_update(W, x);
-    const Vector<double> y = synchronous_update(W, x);
-    verify((synchronous_update(W, y) - x).cwiseAbs().sum(), 0);
-    cycles += y != x;
-  }
+  for (std::uint64_t seed = 1; seed <= 300; ++seed)
+    for (const bool whole : {false, true}) {
+      const Matrix<double> W =
+          whole ? symmetric(16, seed)
+                : hebb(signs(Index(1 + seed % 5), 16, seed));
+      Vector<double> x = signs(1, 16, seed, "x").transpose();
+      for (int t = 0; t < 200; ++t) x = synchronous_update(W, x);
+      verify(after_two_steps(W, x), 0);
+      cycles += !whole && synchronous_update(W, x) != x;
+    }
+  refute(after_two_steps(Matrix<double>{{0, -1}, {1, 0}},
+                         Vector<double>::Ones(2)), 2);
   fact("runs", 300);
   fact("cycles", cycles);
 }

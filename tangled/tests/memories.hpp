@@ -39,8 +39,7 @@ Allowed allowed(const Matrix<double>& x, const Matrix<double>& K, double b) {
   const double d = double(K.cols());
   const double big =
       (x.cwiseAbs() * K.cwiseAbs().transpose()).maxCoeff();
-  return allowed<S>(x * K.transpose(), big, d + 1, x.squaredNorm() / 2, K,
-                    b);
+  return allowed<S>(x * K.transpose(), big, d, x.squaredNorm() / 2, K, b);
 }
 inline Allowed allowed(const Matrix<quad>& x, const Matrix<quad>& K,
                        const Metric<quad>& g, const Matrix<double>& G,

@@ -27,6 +27,32 @@ BOOST_AUTO_TEST_CASE(bias_and_variance) {
       verify(std::abs(r.variance / var - 1), lost + rounding);
     }
   }
+
+  // try waves of four spacings, and of three
+  const Matrix<double> K = Vector<double>::LinSpaced(81, -40, 40);
+  for (const double h : {0.7, 1.0, 1.4}) {
+    const double w = std::exp(-M_PI * M_PI * h * h);
+    const double rounding = gamma(2 * 81 + Index(24 * 900 / (h * h)), 0x1p-53);
+    double most[2] = {0, 0};
+    for (const double x : {0.0, 0.2, 0.37, 0.5}) {
+      // compare with waves that are left of two
+      double spread = 0;
+      for (const int k : {0, 1})
+        for (const double phase : {0.0, 0.7, 1.9}) {
+          const double turn = 2 * M_PI / (4 - k);
+          const Matrix<double> m = (turn * K.array() + phase).sin();
+          const auto fit = nadaraya_watson(Matrix<double>{{x}}, K, m, h);
+          const double left = std::exp(-turn * turn * h * h / 2);
+          most[k] = std::max(most[k], std::abs(fit.O(0) / left -
+                                               std::sin(turn * x + phase)));
+          spread = fit.A.squaredNorm();
+        }
+      verify(std::abs(spread * 2 * std::sqrt(M_PI) * h - 1),
+             2 * w * (1 + 3 * w) + 2 * rounding);
+    }
+    verify(most[0], w * (1 + 3 * w) + 20 * rounding);
+    refute(most[1], w * (1 + 3 * w) + 20 * rounding);
+  }
 }
 BOOST_AUTO_TEST_CASE(consistency_rate) {
   for (const Index d : {1, 2, 3}) {
