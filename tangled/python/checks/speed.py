@@ -40,6 +40,8 @@ def race(calls):
                              time.perf_counter() - begun < budget):
         rounds += 1
         for name in random.sample(list(calls), len(calls)):
+            if len(took[name]) > 1 and sum(took[name]) > 3000:
+                continue
             start = time.perf_counter()
             calls[name]()
             took[name].append((time.perf_counter() - start) * 1e3)
@@ -159,7 +161,7 @@ def decoded_words(model, words):
             model.set_attn_implementation(name)
             with torch.no_grad():
                 model(words[:, :1], past_key_values=past)
-                past.crop(words.shape[1])
+                past.crop(-1)
         run()
         return run
     return {name: word(name) for name in ("eager", "sdpa", "attn")}
