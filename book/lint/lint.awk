@@ -16,7 +16,7 @@ function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2],
 BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
   folders = "^\\[\\[((include/attn|examples|tests|bench|figures|live)/[A-Za-z0-9_]+\\.(hpp|cpp|py)" \
-    "|proofs/[A-Za-z0-9_]+\\.v|c/[a-z_]+\\.(h|c|hpp|cpp)|python/[a-z_/]+\\.(py|toml|pyi|typed))\\]\\]$"
+    "|proofs/[A-Za-z0-9_]+\\.v|c/[a-z_]+\\.(h|c|hpp|cpp)|python/[a-zA-Z_/]+\\.(py|toml|typed|txt|cpp))\\]\\]$"
   gone["printlater"] = "what users include is printed where it stands; " \
     "checks and programs go to the chapter's -checks.nw"
   gone["printhere"] = "a chunk is printed in the file where it stands"

@@ -73,6 +73,14 @@ static const attn_table* table_for(const attn_cache* cache) {
   return w ? w->table : nullptr;
 }
 
+// refuse a width
+static int no_code_for(const char* name) {
+  char text[200];
+  std::snprintf(text, sizeof text, "attn: no code for \"%.80s\" that "
+                "this processor can run", name ? name : "");
+  return attn_fail(ATTN_CPU, text);
+}
+
 // define what concerns the library itself
 extern "C" {
 const char* attn_message(void) { return last_message; }
@@ -82,14 +90,10 @@ const char* attn_cpu(void) {
   return w ? w->name : "none";
 }
 int attn_use_cpu(const char* name) {
-  if (const Width* w = find_width(name)) {
-    in_use() = w;
-    return ATTN_OK;
-  }
-  char text[200];
-  std::snprintf(text, sizeof text, "attn: no code for \"%.80s\" that "
-                "this processor can run", name ? name : "");
-  return attn_fail(ATTN_CPU, text);
+  const Width* w = find_width(name);
+  if (!w) return no_code_for(name);
+  in_use() = w;
+  return ATTN_OK;
 }
 }
 
@@ -104,49 +108,13 @@ extern "C" {
 #define ATTN_FUNCTION(name, parameters, arguments)              \
   int attn_##name parameters {                                  \
     const attn_table* to = table_for(nullptr);                  \
-    return to ? to->name arguments : attn_use_cpu(wanted_cpu()); \
+    return to ? to->name arguments : no_code_for(wanted_cpu()); \
   }
 #define ATTN_OF_CACHE(name, parameters, arguments)              \
   int attn_##name parameters {                                  \
     const attn_table* to = table_for(cache);                    \
-    return to ? to->name arguments : attn_use_cpu(wanted_cpu()); \
+    return to ? to->name arguments : no_code_for(wanted_cpu()); \
   }
-
-// list the functions of the kernel
-/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
-    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
-    bias and keep are (B,H,n,m), slopes and sinks (H). */
-ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
-                      const attn_rule *rule, attn_out O, attn_out logZ),
-              (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
-    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
-    and dlogZ. */
-ATTN_FUNCTION(flash_vjp,
-              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
-               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
-               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
-               attn_out dsinks),
-              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
-               dsinks))
-/** A cache of elements of a type, for G heads of keys of d numbers and
-    values of e; its address goes to *made. */
-ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
-                          attn_cache **made), (type, G, d, e, made))
-/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
-ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
-              (cache, K, V))
-/** The rows first .. end - 1 are in the cache. */
-ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
-                           int64_t *end), (cache, first, end))
-/** Forgets the rows of a cache before a given one. */
-ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
-              (cache, row))
-/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
-    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
-ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
-                       const attn_rule *rule, attn_out O, attn_out logZ),
-              (cache, Q, rule, O, logZ))
-/** Ends a cache; null is no error. */
-ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+#define ATTN_ONLY_KERNEL
+#include "list.h"
 }

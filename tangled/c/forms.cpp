@@ -193,43 +193,6 @@ extern "C" {
     using namespace attn;                                         \
     return door::guarded([&] { door::name arguments; });          \
   }
-
-// list the functions compiled once
-/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
-    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
-ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
-              (Q, K, g, S))
-/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
-    and, each (B,H,n), log Z, entropy H, free energy F and effective
-    number M of keys; each of the five may be null. */
-ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
-                      attn_out H, attn_out F, attn_out M),
-              (S, T, A, logZ, H, F, M))
-/** w = F(A) v for each row of weights A; all (B,H,n,m). */
-ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
-              (A, v, T, w))
-/** Natural gradient U of the scores from the cotangent dA of their
-    weights A; all (B,H,n,m). */
-ATTN_FUNCTION(natural_gradient,
-              (attn_in A, attn_in dA, double T, attn_out U),
-              (A, dA, T, U))
-/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
-    the metric g as for scores; null is the identity. */
-ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
-                                attn_in g, attn_out Y),
-              (X, K, beta, g, Y))
-/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
-ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
-                                attn_in g, attn_out E),
-              (X, K, beta, g, E))
-/** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
-    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
-ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
-                                 int32_t causal, attn_out O),
-              (Phi, Psi, V, causal, O))
-/** Cotangents of linear_attention's arguments, given that of O. */
-ATTN_FUNCTION(linear_attention_vjp,
-              (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
-               attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
-              (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+#define ATTN_ONLY_ONCE
+#include "list.h"
 }

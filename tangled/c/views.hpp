@@ -31,6 +31,7 @@ struct Array {
   std::string name;
   char* data = nullptr;
   int type = 0, rank = 0;
+  Index place = 0;
   std::array<Index, 4> n{1, 1, 1, 1}, step{0, 0, 0, 0};
   bool given() const { return type != 0; }
   Index size() const { return n[0] * n[1] * n[2] * n[3]; }
@@ -65,9 +66,12 @@ inline Array examined(const char* who, const char* name, attn_in v,
     const Index n = v->extent[k], t = v->stride[k];
     Index step = 0, far = 0;
     require(n >= 0, who, ": ", name, " has a negative extent, ", n);
+
+    // see whether an extent and a stride are too large
     const bool bad =
         __builtin_mul_overflow(volume, std::max<Index>(n, 1), &volume) ||
-        __builtin_mul_overflow(t, a.bytes(), &step) || step <= -too_far ||
+        __builtin_mul_overflow(t, a.bytes(), &step) ||
+        step <= -too_far || step >= too_far ||
         __builtin_mul_overflow(step < 0 ? -step : step,
                                std::max<Index>(n - 1, 0), &far) ||
         __builtin_add_overflow(reach, far, &reach) || reach >= too_far;
@@ -83,6 +87,11 @@ inline Array examined(const char* who, const char* name, attn_in v,
           a.n[0] * a.n[1], " heads");
   require(address % std::uintptr_t(a.bytes()) == 0, who, ": ", name,
           " is not aligned to elements of ", a.bytes(), " bytes");
+
+  // find the place of an array
+  if (a.size() == 0) a.step = {};
+  static_assert(sizeof(address) == 8 && sizeof(Index) == 8);
+  a.place = Index(address << 8) >> 8;
   return a;
 }
 
@@ -90,6 +99,8 @@ inline Array examined(const char* who, const char* name, attn_in v,
 /// Is it certain that no two elements overlap (def. doors-nested)?
 inline bool nested(const Array& a) {
   if (a.size() == 0) return true;
+
+  // sort dimensions by their strides
   std::array<std::pair<Index, Index>, 4> dims;
   for (std::size_t k = 0; k < 4; ++k)
     dims[k] = {a.n[k] > 1 ? std::abs(a.step[k]) : 0, a.n[k]};
@@ -104,13 +115,12 @@ inline bool nested(const Array& a) {
 }
 
 // find the bytes that an array spans
-/// First byte of an array and the first behind it.
+/// Place of the first byte of an array and of the first behind it.
 struct Span {
   Index lo, hi;
 };
 inline Span span_of(const Array& a) {
-  const auto p = reinterpret_cast<std::intptr_t>(a.data);
-  Span s{p, p + a.bytes()};
+  Span s{a.place, a.place + a.bytes()};
   for (std::size_t k = 0; k < 4; ++k)
     (a.step[k] < 0 ? s.lo : s.hi) +=
         std::max<Index>(a.n[k] - 1, 0) * a.step[k];
@@ -135,9 +145,11 @@ inline bool disjoint(Array a, Array b) {
     }
   if (stride == 0) return false;
   a.n[p] = b.n[q] = 1;
+
+  // move the second array near the first
   const Index from = span_of(a).lo;
   const Index away = (span_of(b).lo - from) % stride;
-  b.data += (away < 0 ? away + stride : away) + from - span_of(b).lo;
+  b.place += (away < 0 ? away + stride : away) + from - span_of(b).lo;
   return std::max(span_of(a).hi, span_of(b).hi) - from <= stride &&
          disjoint(a, b);
 }
@@ -147,6 +159,8 @@ inline bool disjoint(Array a, Array b) {
 struct Call {
   const char* who;
   std::vector<Array> in{}, out{};
+
+  // name what is read and what is written
   Array reads(const char* name, attn_in v, int lo = 2, int hi = 4,
               bool vector = false) {
     in.push_back(examined(who, name, v, lo, hi, vector));
@@ -220,6 +234,7 @@ void with_type(int type, F f) {
 /// Calls f(e, i, j) for the elements e of one matrix of an array.
 template <class F>
 void each_element(const Array& a, Index b, Index h, F f) {
+  if (a.size() == 0) return;
   with_type(a.type, [&]<class E>(E) {
     for (Index i = 0; i < a.n[2]; ++i)
       for (Index j = 0; j < a.n[3]; ++j)

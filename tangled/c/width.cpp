@@ -26,11 +26,14 @@ inline attn_rule known(const char* who, const attn_rule* r) {
           ": rule.size is ", size);
   const auto* bytes = reinterpret_cast<const char*>(r);
   std::memcpy(&mine, bytes, std::min(std::size_t(size), sizeof mine));
+
+  // refuse what a rule asks and nobody can do
   for (auto k = sizeof mine; k < std::size_t(size); ++k)
     require(bytes[k] == 0, who, ": the rule asks for something that ",
             "this version does not know");
-  require(0 <= mine.has && mine.has < 2 * ATTN_KEYS, who,
-          ": rule.has is ", mine.has);
+  const auto numbers = std::min<std::int64_t>(9, (size - 16) / 8);
+  require(0 <= mine.has && mine.has < std::int64_t(1) << numbers, who,
+          ": rule.has is ", mine.has, " but rule.size is ", size);
   return mine;
 }
 
@@ -153,6 +156,8 @@ void run_flash(const Ruled& rule, const Array& Q, const Array& K,
   Room<T> room;
   Copies<T> copies;
   std::vector<FlashHead<T>> heads;
+
+  // list the heads of a call
   const Index share = std::max<Index>(1, Q.n[1] / std::max<Index>(1, K.n[1]));
   for (Index b = 0; b < Q.n[0]; ++b)
     for (Index h = 0; h < Q.n[1]; ++h)
@@ -480,44 +485,9 @@ namespace guard {
     return door::guarded([&] { door::name arguments; });    \
   }
 #define ATTN_OF_CACHE ATTN_FUNCTION
-
-// list the functions of the kernel
-/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
-    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
-    bias and keep are (B,H,n,m), slopes and sinks (H). */
-ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
-                      const attn_rule *rule, attn_out O, attn_out logZ),
-              (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
-    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
-    and dlogZ. */
-ATTN_FUNCTION(flash_vjp,
-              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
-               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
-               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
-               attn_out dsinks),
-              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
-               dsinks))
-/** A cache of elements of a type, for G heads of keys of d numbers and
-    values of e; its address goes to *made. */
-ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
-                          attn_cache **made), (type, G, d, e, made))
-/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
-ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
-              (cache, K, V))
-/** The rows first .. end - 1 are in the cache. */
-ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
-                           int64_t *end), (cache, first, end))
-/** Forgets the rows of a cache before a given one. */
-ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
-              (cache, row))
-/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
-    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
-ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
-                       const attn_rule *rule, attn_out O, attn_out logZ),
-              (cache, Q, rule, O, logZ))
-/** Ends a cache; null is no error. */
-ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+#define ATTN_ONLY_KERNEL
+#include "list.h"
+#undef ATTN_ONLY_KERNEL
 #undef ATTN_OF_CACHE
 #undef ATTN_FUNCTION
 }  // namespace guard
@@ -526,44 +496,9 @@ extern const attn_table ATTN_TABLE;
 const attn_table ATTN_TABLE{
 #define ATTN_FUNCTION(name, parameters, arguments) guard::name,
 #define ATTN_OF_CACHE ATTN_FUNCTION
-
-// list the functions of the kernel
-/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
-    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
-    bias and keep are (B,H,n,m), slopes and sinks (H). */
-ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
-                      const attn_rule *rule, attn_out O, attn_out logZ),
-              (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
-    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
-    and dlogZ. */
-ATTN_FUNCTION(flash_vjp,
-              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
-               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
-               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
-               attn_out dsinks),
-              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
-               dsinks))
-/** A cache of elements of a type, for G heads of keys of d numbers and
-    values of e; its address goes to *made. */
-ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
-                          attn_cache **made), (type, G, d, e, made))
-/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
-ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
-              (cache, K, V))
-/** The rows first .. end - 1 are in the cache. */
-ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
-                           int64_t *end), (cache, first, end))
-/** Forgets the rows of a cache before a given one. */
-ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
-              (cache, row))
-/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
-    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
-ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
-                       const attn_rule *rule, attn_out O, attn_out logZ),
-              (cache, Q, rule, O, logZ))
-/** Ends a cache; null is no error. */
-ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+#define ATTN_ONLY_KERNEL
+#include "list.h"
+#undef ATTN_ONLY_KERNEL
 #undef ATTN_OF_CACHE
 #undef ATTN_FUNCTION
 };

@@ -52,16 +52,19 @@ refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
 A = matrix(3, 4, lambda k: 0.0)
 refuses("positive", attn.gibbs, Q, 0.0, A, None, None, None, None)
 assert "kernel" not in attn.flash.__doc__
-assert attn.flash.__doc__.startswith("Attention O (B,H,n,e)")
-assert list(attn.flash.__signature__.parameters) == [
-    "Q", "K", "V", "rule", "O", "logZ"]
-assert len(list(attn.entries())) == attn.TABLE.count("/**")
+assert "Attention O (B,H,n,e)" in attn.flash.__doc__
+attn.flash(logZ=None, O=causal, rule=None, V=V, K=K, Q=Q)
+near(causal[0, 1], O[0, 1])
+if not attn.compiled:
+    assert list(attn.flash.__signature__.parameters) == [
+        "Q", "K", "V", "rule", "O", "logZ"]
+    assert len(list(attn.entries())) == attn.TABLE.count("/**")
 cache = attn.Cache(2, 1, 4, 2)
 cube = lambda x: x.cast("B").cast("d", (1, *x.shape))
 cache.append(cube(K), cube(V))
 assert len(cache) == 5
 out = matrix(3, 2, lambda k: 0.0)
-cache.decode(cube(Q), None, cube(out))
+cache.decode(cube(Q), None, cube(out), None)
 for i in range(3):
     near(out[i, 0], O[i, 0])
 del cache

@@ -175,6 +175,19 @@ struct Boxed {
   }
 
   // read one head of a box
+  bool gaps_kept() const {
+    std::vector<char> mine(box.size());
+    const auto first = static_cast<float*>(view.data) - box.data();
+    for (Index k = 0; k < n[0] * n[1] * n[2] * n[3]; ++k) {
+      Index at = first, rest = k;
+      for (int l = 3; l >= 0; --l)
+        at += rest % view.extent[l] * view.stride[l], rest /= view.extent[l];
+      mine[std::size_t(at)] = 1;
+    }
+    for (std::size_t k = 0; k < box.size(); ++k)
+      if (!mine[k] && box[k] != -7) return false;
+    return true;
+  }
   Matrix<float> head(Index b, Index h) {
     Matrix<float> m(n[2], n[3]);
     for (Index i = 0; i < n[2]; ++i)
@@ -260,6 +273,7 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
     succeeds(attn_flash_vjp(&Q.view, &K.view, &V.view, &rule, &O.view, &row,
                             &dO.view, nullptr, &dQ.view, &dK.view, &dV.view,
                             nullptr, nullptr));
+    for (Boxed* x : {&O, &L, &dQ, &dK, &dV}) BOOST_TEST(x->gaps_kept());
 
     // compare each head with one that is alone
     for (Index b = 0; b < B; ++b)
@@ -469,45 +483,9 @@ BOOST_AUTO_TEST_CASE(symbols) {
   }
   #define ATTN_FUNCTION(name, parameters, arguments) \
     of_list.insert("attn_" #name);
-
-  // list the functions compiled once
-  /** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
-      null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
-  ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
-                (Q, K, g, S))
-  /** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
-      and, each (B,H,n), log Z, entropy H, free energy F and effective
-      number M of keys; each of the five may be null. */
-  ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
-                        attn_out H, attn_out F, attn_out M),
-                (S, T, A, logZ, H, F, M))
-  /** w = F(A) v for each row of weights A; all (B,H,n,m). */
-  ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
-                (A, v, T, w))
-  /** Natural gradient U of the scores from the cotangent dA of their
-      weights A; all (B,H,n,m). */
-  ATTN_FUNCTION(natural_gradient,
-                (attn_in A, attn_in dA, double T, attn_out U),
-                (A, dA, T, U))
-  /** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
-      the metric g as for scores; null is the identity. */
-  ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
-                                  attn_in g, attn_out Y),
-                (X, K, beta, g, Y))
-  /** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
-  ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
-                                  attn_in g, attn_out E),
-                (X, K, beta, g, E))
-  /** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
-      (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
-  ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
-                                   int32_t causal, attn_out O),
-                (Phi, Psi, V, causal, O))
-  /** Cotangents of linear_attention's arguments, given that of O. */
-  ATTN_FUNCTION(linear_attention_vjp,
-                (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
-                 attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
-                (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+  #define ATTN_ONLY_ONCE
+  #include "list.h"
+  #undef ATTN_ONLY_ONCE
   #undef ATTN_FUNCTION
   verify(once != of_list, 0);
 
@@ -533,85 +511,7 @@ BOOST_AUTO_TEST_CASE(symbols) {
   #define ATTN_FUNCTION(name, parameters, arguments) \
     expected.insert("attn_" #name);
   #define ATTN_OF_CACHE ATTN_FUNCTION
-
-  // list the functions of the interface
-
-  // list the functions compiled once
-  /** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
-      null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
-  ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
-                (Q, K, g, S))
-  /** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
-      and, each (B,H,n), log Z, entropy H, free energy F and effective
-      number M of keys; each of the five may be null. */
-  ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
-                        attn_out H, attn_out F, attn_out M),
-                (S, T, A, logZ, H, F, M))
-  /** w = F(A) v for each row of weights A; all (B,H,n,m). */
-  ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
-                (A, v, T, w))
-  /** Natural gradient U of the scores from the cotangent dA of their
-      weights A; all (B,H,n,m). */
-  ATTN_FUNCTION(natural_gradient,
-                (attn_in A, attn_in dA, double T, attn_out U),
-                (A, dA, T, U))
-  /** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
-      the metric g as for scores; null is the identity. */
-  ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
-                                  attn_in g, attn_out Y),
-                (X, K, beta, g, Y))
-  /** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
-  ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
-                                  attn_in g, attn_out E),
-                (X, K, beta, g, E))
-  /** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
-      (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
-  ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
-                                   int32_t causal, attn_out O),
-                (Phi, Psi, V, causal, O))
-  /** Cotangents of linear_attention's arguments, given that of O. */
-  ATTN_FUNCTION(linear_attention_vjp,
-                (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
-                 attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
-                (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
-
-  // list the functions of the kernel
-  /** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
-      dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
-      bias and keep are (B,H,n,m), slopes and sinks (H). */
-  ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
-                        const attn_rule *rule, attn_out O, attn_out logZ),
-                (Q, K, V, rule, O, logZ))
-  /** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
-      or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
-      and dlogZ. */
-  ATTN_FUNCTION(flash_vjp,
-                (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
-                 attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
-                 attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
-                 attn_out dsinks),
-                (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
-                 dsinks))
-  /** A cache of elements of a type, for G heads of keys of d numbers and
-      values of e; its address goes to *made. */
-  ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
-                            attn_cache **made), (type, G, d, e, made))
-  /** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
-  ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
-                (cache, K, V))
-  /** The rows first .. end - 1 are in the cache. */
-  ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
-                             int64_t *end), (cache, first, end))
-  /** Forgets the rows of a cache before a given one. */
-  ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
-                (cache, row))
-  /** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
-      a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
-  ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
-                         const attn_rule *rule, attn_out O, attn_out logZ),
-                (cache, Q, rule, O, logZ))
-  /** Ends a cache; null is no error. */
-  ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+  #include "list.h"
   #undef ATTN_OF_CACHE
   #undef ATTN_FUNCTION
   std::set<std::string> exported;
@@ -669,6 +569,10 @@ BOOST_AUTO_TEST_CASE(installed_copy) {
 }
 
 // check the choice of a width
+BOOST_AUTO_TEST_CASE(never_unloaded) {
+  const auto said = said_by("readelf -d '" + directory() + "libattn.so'");
+  BOOST_TEST(said.find("NODELETE") != std::string::npos, said);
+}
 BOOST_AUTO_TEST_CASE(unknown_processors) {
   if (instrumented) return;
   BOOST_TEST(attn_use_cpu("pdp11") == ATTN_CPU);
@@ -683,6 +587,20 @@ BOOST_AUTO_TEST_CASE(unknown_processors) {
   BOOST_TEST(run("pdp11").find("no code for \"pdp11\"") != std::string::npos);
   BOOST_TEST(run(oldest).find(oldest) != std::string::npos);
   BOOST_TEST(run("").find("no code") == std::string::npos);
+
+  // refuse a width that is asked for no more
+  if (std::system("python3 -c 'import ctypes' > /dev/null 2>&1") == 0) {
+    const std::string said = said_by(
+        "ATTN_CPU=pdp11 python3 -c 'import ctypes, os\n"
+        "lib = ctypes.CDLL(\"" + directory() + "libattn.so.1\")\n"
+        "made = ctypes.c_void_p()\n"
+        "new = lambda: lib.attn_cache_new(1, *map(ctypes.c_int64, (1, 1, 1)),"
+        " ctypes.byref(made))\n"
+        "print(new(), end=\" \")\n"
+        "os.unsetenv(\"ATTN_CPU\")\n"
+        "print(new(), lib.attn_use_cpu(None), new())'");
+    BOOST_TEST(said == "4 4 0 0\n", said);
+  }
 }
 
 // check the door to Python
@@ -732,6 +650,10 @@ BOOST_AUTO_TEST_CASE(fork_after_use) {
   const auto q = seen(Q);
   Matrix<float> O(4000, 16), again(4000, 16);
   const auto o = seen(O), p = seen(again);
+  using Set = void (*)(int);
+  const auto threads =
+      reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (threads) threads(3);
   succeeds(attn_flash(&q, &q, &q, nullptr, &o, nullptr));
   const pid_t child = fork();
   if (child == 0) {

@@ -63,6 +63,10 @@ BOOST_AUTO_TEST_CASE(scores_and_gibbs_are_the_library) {
     same_bits(S, scores(Q, K));
     succeeds(attn_scores(&q, &k, &G, &to));
     same_bits(S, scores(Q, K, Metric<double>::full(g)));
+    const Vector<double> diagonal = g.diagonal();
+    const auto D = seen(diagonal);
+    succeeds(attn_scores(&q, &k, &D, &to));
+    same_bits(S, scores(Q, K, Metric<double>::diagonal(diagonal)));
 
     // hold Gibbs quantities against the library
     if (n > 0) S(n - 1, 0) = -HUGE_VAL;
@@ -97,6 +101,16 @@ BOOST_AUTO_TEST_CASE(geometry_and_memories_are_the_library) {
     same_bits(Y, hopfield_update(X, K, 2.0));
     succeeds(attn_hopfield_energy(&p, &k, 2, nullptr, &e));
     same_bits(E, hopfield_energy(X, K, 2.0));
+
+    // hold memories in a metric against the library
+    const auto W = gaussian<double>(d + 2, d, s, "W");
+    const Matrix<double> g = W.transpose() * W;
+    const auto metric = Metric<double>::full(g);
+    const auto G = seen(g);
+    succeeds(attn_hopfield_update(&p, &k, 2, &G, &y));
+    same_bits(Y, hopfield_update(X, K, 2.0, metric));
+    succeeds(attn_hopfield_energy(&p, &k, 2, &G, &e));
+    same_bits(E, hopfield_energy(X, K, 2.0, metric));
   }
 }
 BOOST_AUTO_TEST_CASE(linear_attention_is_the_library) {

@@ -144,12 +144,32 @@ BOOST_AUTO_TEST_CASE(disjoint_arrays_are_disjoint) {
   const Array more = packed(0, 9);
   BOOST_TEST(!disjoint(more, K));
   BOOST_TEST(!disjoint(K, more));
+
+  // judge arrays at the ends of memory
+  for (const std::uintptr_t p : {~std::uintptr_t(7), std::uintptr_t(8),
+                                 ~std::uintptr_t(7) >> 1 & ~std::uintptr_t(7)})
+    for (const std::int64_t t : {1L << 56, -(1L << 56), (1L << 57) - 2}) {
+      const attn_view v{reinterpret_cast<void*>(p), ATTN_F64, 3, {2, 1, 1},
+                        {t, -t, 1}};
+      const attn_view w{room.data(), ATTN_F64, 3, {2, 2, 1}, {-t, 1, 1}};
+      const Array x = examined("f", "v", &v, 3, 3);
+      const Array y = examined("f", "w", &w, 3, 3);
+      BOOST_TEST((nested(x) && nested(y)));
+      BOOST_TEST((!disjoint(x, x) && !disjoint(y, y)));
+      BOOST_TEST((disjoint(x, y) || disjoint(y, x)));
+    }
+  const attn_view nothing{nullptr, ATTN_F64, 3, {4, 0, 3}, {9, 3, 1}};
+  const Array none = examined("f", "none", &nothing, 3, 3);
+  BOOST_TEST((none.at(0, 3, 0, 2) == nullptr));
   BOOST_TEST(yes > 50);
 }
 BOOST_AUTO_TEST_CASE(lies_are_refused) {
   alignas(8) static char bytes[800];
   const attn_view good{bytes, ATTN_F64, 2, {4, 5}, {5, 1}};
   BOOST_CHECK_NO_THROW(examined("f", "X", &good, 2, 4));
+  const attn_view most{bytes, ATTN_F64, 2, {2, 5},
+                       {(std::int64_t(1) << 57) - 5, 1}};
+  BOOST_CHECK_NO_THROW(examined("f", "X", &most, 2, 4));
   const auto refused = [&](auto lie) {
     attn_view v = good;
     lie(v);
@@ -174,6 +194,9 @@ BOOST_AUTO_TEST_CASE(lies_are_refused) {
   refused([](auto& v) { v.stride[0] = huge; });
   refused([](auto& v) { v.stride[1] = -huge; });
   refused([](auto& v) { v.stride[0] = INT64_MIN; });
+  refused([](auto& v) { v.extent[0] = 1, v.stride[0] = huge / 32; });
+  refused([](auto& v) { v.extent[0] = 1, v.stride[0] = -huge / 32; });
+  refused([](auto& v) { v.extent[0] = 2, v.stride[0] = huge / 32 - 4; });
   refused([](auto& v) { v.data = nullptr; });
   refused([](auto& v) { v.data = bytes + 4; });
 }

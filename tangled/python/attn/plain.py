@@ -1,0 +1,232 @@
+# python/attn/plain.py: tangled from chapters/10a-doors.nw; edit that file, not this one.
+"""Attention as a bilinear form: the library libattn.so for Python."""
+import contextlib
+import ctypes
+import inspect
+import os
+import re
+
+TABLE = """
+/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
+    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
+ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
+              (Q, K, g, S))
+/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
+    and, each (B,H,n), log Z, entropy H, free energy F and effective
+    number M of keys; each of the five may be null. */
+ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
+                      attn_out H, attn_out F, attn_out M),
+              (S, T, A, logZ, H, F, M))
+/** w = F(A) v for each row of weights A; all (B,H,n,m). */
+ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
+              (A, v, T, w))
+/** Natural gradient U of the scores from the cotangent dA of their
+    weights A; all (B,H,n,m). */
+ATTN_FUNCTION(natural_gradient,
+              (attn_in A, attn_in dA, double T, attn_out U),
+              (A, dA, T, U))
+/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
+    the metric g as for scores; null is the identity. */
+ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out Y),
+              (X, K, beta, g, Y))
+/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
+ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
+                                attn_in g, attn_out E),
+              (X, K, beta, g, E))
+/** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
+    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
+ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
+                                 int32_t causal, attn_out O),
+              (Phi, Psi, V, causal, O))
+/** Cotangents of linear_attention's arguments, given that of O. */
+ATTN_FUNCTION(linear_attention_vjp,
+              (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
+               attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
+              (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+/** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
+    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
+    bias and keep are (B,H,n,m), slopes and sinks (H). */
+ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
+                      const attn_rule *rule, attn_out O, attn_out logZ),
+              (Q, K, V, rule, O, logZ))
+/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
+    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
+    and dlogZ. */
+ATTN_FUNCTION(flash_vjp,
+              (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
+               attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
+               attn_out dQ, attn_out dK, attn_out dV, attn_out dbias,
+               attn_out dsinks),
+              (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
+               dsinks))
+/** A cache of elements of a type, for G heads of keys of d numbers and
+    values of e; its address goes to *made. */
+ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
+                          attn_cache **made), (type, G, d, e, made))
+/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
+ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
+              (cache, K, V))
+/** The rows first .. end - 1 are in the cache. */
+ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
+                           int64_t *end), (cache, first, end))
+/** Forgets the rows of a cache before a given one. */
+ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
+              (cache, row))
+/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
+    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
+ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
+                       const attn_rule *rule, attn_out O, attn_out logZ),
+              (cache, Q, rule, O, logZ))
+/** Ends a cache; null is no error. */
+ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
+"""
+FORMATS = {"f": 1, "d": 2, "e": 4, "?": 5, "B": 5}
+
+class View(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int32),
+                ("rank", ctypes.c_int32),
+                ("extent", ctypes.c_int64 * 4),
+                ("stride", ctypes.c_int64 * 4)]
+class _Buffer(ctypes.Structure):
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object),
+                ("len", ctypes.c_ssize_t),
+                ("itemsize", ctypes.c_ssize_t),
+                ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p),
+                ("strides", ctypes.c_void_p),
+                ("suboffsets", ctypes.c_void_p),
+                ("internal", ctypes.c_void_p)]
+@contextlib.contextmanager
+def seen(name, x, write):
+    """The view of anything that has the buffer protocol; None is null."""
+    if x is None:
+        yield None
+        return
+    held = _Buffer()
+    flags = 0x1C | (1 if write else 0)  # strides, format (and writable)
+    try:
+        _get(ctypes.py_object(x), ctypes.byref(held), flags)
+    except (BufferError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    try:
+        yield _view(name, held)
+    finally:
+        _release(ctypes.byref(held))
+def _view(name, b):
+    kind = FORMATS.get((b.format or b"B").decode().lstrip("@="))
+    if kind is None:
+        raise ValueError(f"{name}: elements of format {b.format!r}")
+    if not 1 <= b.ndim <= 4:
+        raise ValueError(f"{name}: rank {b.ndim}, expected 1 to 4")
+    view = View(b.buf, kind, b.ndim)
+    sizes = (ctypes.c_ssize_t * b.ndim).from_address(b.shape)
+    steps = (ctypes.c_ssize_t * b.ndim).from_address(b.strides)
+    for k in range(b.ndim):
+        if steps[k] % b.itemsize:
+            raise ValueError(f"{name}: strides of part of an element")
+        view.extent[k] = sizes[k]
+        view.stride[k] = steps[k] // b.itemsize
+    return view
+NUMBERS = ["scale", "softcap", "slope", "sink", "offset", "left",
+           "right", "queries", "keys"]
+ARRAYS = ["bias", "keep", "slopes", "sinks"]
+
+class Rule(ctypes.Structure):
+    _fields_ = ([("size", ctypes.c_int64), ("has", ctypes.c_int64)] +
+                [(n, ctypes.c_double) for n in NUMBERS[:4]] +
+                [(n, ctypes.c_int64) for n in NUMBERS[4:]] +
+                [(n, ctypes.POINTER(View)) for n in ARRAYS])
+def _rule(stack, given):
+    if given is None:
+        return None
+    rule = Rule(ctypes.sizeof(Rule), 0)
+    for name, value in given.items():
+        if name in NUMBERS:
+            rule.has |= 1 << NUMBERS.index(name)
+            setattr(rule, name, value)
+        elif name in ARRAYS:
+            view = stack.enter_context(seen(name, value, False))
+            setattr(rule, name, ctypes.pointer(view))
+        else:
+            raise ValueError(f"rule: no field is called {name}")
+    return rule
+def _load():
+    here = os.path.join(os.path.dirname(__file__), "libattn.so.1")
+    path = os.environ.get("ATTN_LIBRARY") or (
+        here if os.path.exists(here) else "libattn.so.1")
+    lib = ctypes.CDLL(path)
+    for name in "message", "version", "cpu":
+        getattr(lib, "attn_" + name).restype = ctypes.c_char_p
+    lib.attn_use_cpu.argtypes = [ctypes.c_char_p]
+    lib.attn_cache_free.argtypes = [ctypes.c_void_p]
+    return lib
+_lib = _load()
+_get = ctypes.pythonapi.PyObject_GetBuffer
+_get.argtypes = [ctypes.py_object, ctypes.c_void_p, ctypes.c_int]
+_release = ctypes.pythonapi.PyBuffer_Release
+_release.argtypes = [ctypes.c_void_p]
+_release.restype = None
+ENTRY = re.compile(r"/\*\*(.*?)\*/\s*ATTN_\w+\(\s*(\w+),\s*\((.*?)\)",
+                   re.S)
+TYPES = {"attn_in": ctypes.POINTER(View),
+         "attn_out": ctypes.POINTER(View),
+         "const attn_rule *": ctypes.POINTER(Rule),
+         "double": ctypes.c_double, "int32_t": ctypes.c_int32,
+         "int64_t": ctypes.c_int64, "attn_cache *": ctypes.c_void_p,
+         "attn_cache **": ctypes.POINTER(ctypes.c_void_p),
+         "int64_t *": ctypes.POINTER(ctypes.c_int64)}
+def entries():
+    """name, documentation and (type, name) of all parameters"""
+    for doc, name, parameters in ENTRY.findall(TABLE):
+        pairs = [re.match(r"(.*?[\s*])(\w+)$", p.strip()).groups()
+                 for p in parameters.split(",")]
+        yield (name, " ".join(doc.split()),
+               [(kind.strip(), p) for kind, p in pairs])
+def _function(name, doc, parameters):
+    call = getattr(_lib, "attn_" + name)
+    call.argtypes = [TYPES[kind] for kind, _ in parameters]
+    def function(*args, **named):
+        args = _bound.bind(*args, **named).args
+        with contextlib.ExitStack() as stack:
+            _check(call(*[_argument(stack, k, p, x) for (k, p), x
+                          in zip(parameters, args, strict=True)]))
+    _bound = inspect.Signature([inspect.Parameter(
+        p, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        for _, p in parameters])
+    function.__name__, function.__doc__ = name, doc
+    function.__signature__ = _bound
+    return function
+def _argument(stack, kind, name, x):
+    if kind in ("attn_in", "attn_out"):
+        view = stack.enter_context(seen(name, x, kind == "attn_out"))
+        return None if view is None else ctypes.pointer(view)
+    if kind == "const attn_rule *":
+        rule = _rule(stack, x)
+        return None if rule is None else ctypes.pointer(rule)
+    return x
+def _check(code):
+    if code == 3:
+        raise MemoryError(_lib.attn_message().decode())
+    if code:
+        raise ValueError(_lib.attn_message().decode())
+for _name, _doc, _parameters in entries():
+    globals()[_name] = _function(_name, _doc, _parameters)
+class Cache:
+    """Keys and values of G heads; type 1 is float, 2 double."""
+    def __init__(self, type, G, d, e):
+        self._made = ctypes.c_void_p()
+        cache_new(type, G, d, e, ctypes.byref(self._made))
+    def append(self, K, V):
+        cache_append(self._made, K, V)
+    def decode(self, Q, rule, O, logZ):
+        decode(self._made, Q, rule, O, logZ)
+    def forget_before(self, row):
+        cache_forget_before(self._made, row)
+    def __len__(self):
+        first, end = ctypes.c_int64(), ctypes.c_int64()
+        cache_rows(self._made, first, end)
+        return end.value - first.value
+    def __del__(self):
+        if getattr(self, "_made", None):
+            _lib.attn_cache_free(self._made)

@@ -1,0 +1,148 @@
+# python/attn/torch.py: tangled from chapters/10b-python.nw; edit that file, not this one.
+"""Attention for PyTorch: scaled_dot_product_attention, LearnedMetric."""
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from . import _attn
+
+_FIELDS = ("bias", "keep", "sinks", "scale", "softcap", "offset", "left",
+           "right")
+_RULE = ("Tensor? bias, Tensor? keep, Tensor? sinks, float? scale, "
+         "float? softcap, int? offset, int? left, int? right")
+
+def _seen(x: Tensor | None) -> Tensor | None:
+    return None if x is None else x.detach()
+
+def _rule(values: tuple[Any, ...]) -> dict[str, Any]:
+    return {name: _seen(x) if isinstance(x, Tensor) else x
+            for name, x in zip(_FIELDS, values, strict=True)}
+def _empty(q: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    rows = q.shape[:-1]
+    wide = q.dtype if q.dtype == torch.float64 else torch.float32
+    L = torch.empty(rows, dtype=wide, device=q.device)
+    if q.dim() < 3:
+        return q.new_empty((*rows, v.shape[-1])), L
+    O = q.new_empty((*rows[:-2], rows[-1], rows[-2], v.shape[-1]))
+    return O.transpose(-2, -3), L
+@torch.library.custom_op(
+    "attn::flash", mutates_args=(), device_types="cpu",
+    schema=f"(Tensor q, Tensor k, Tensor v, {_RULE}) -> (Tensor, Tensor)")
+def flash(q, k, v, *rule):
+    O, L = _empty(q, v)
+    _attn.flash(_seen(q), _seen(k), _seen(v), _rule(rule), O, L)
+    return O, L
+
+@flash.register_fake
+def _(q, k, v, *rule):
+    return _empty(q, v)
+def _gradients(q, k, v, rule):
+    bias, _, sinks, *_ = rule
+    return tuple(q.new_empty(0) if x is None else x.new_empty(x.shape)
+                 for x in (q, k, v, bias, sinks))
+@torch.library.custom_op(
+    "attn::flash_vjp", mutates_args=(), device_types="cpu",
+    schema="(Tensor O, Tensor L, Tensor dO, Tensor dL, Tensor q, "
+           f"Tensor k, Tensor v, {_RULE}) -> "
+           "(Tensor, Tensor, Tensor, Tensor, Tensor)")
+def flash_vjp(O, L, dO, dL, q, k, v, *rule):
+    out = _gradients(q, k, v, rule)
+    dbias = out[3] if rule[0] is not None else None
+    dsinks = out[4] if rule[2] is not None else None
+    _attn.flash_vjp(*map(_seen, (q, k, v)), _rule(rule), _seen(O),
+                    _seen(L), _seen(dO), _seen(dL), *out[:3], dbias, dsinks)
+    return out
+
+@flash_vjp.register_fake
+def _(O, L, dO, dL, q, k, v, *rule):
+    return _gradients(q, k, v, rule)
+def _keep(ctx, inputs, output):
+    q, k, v, bias, keep, sinks, *numbers = inputs
+    ctx.save_for_backward(q, k, v, bias, keep, sinks, *output)
+    ctx.numbers = numbers
+
+def _back(ctx, dO, dL):
+    q, k, v, bias, keep, sinks, O, L = ctx.saved_tensors
+    dq, dk, dv, dbias, dsinks = flash_vjp(
+        O, L, dO, dL, q, k, v, bias, keep, sinks, *ctx.numbers)
+    return (dq, dk, dv, None if bias is None else dbias, None,
+            None if sinks is None else dsinks, *(None,) * 5)
+
+flash.register_autograd(_back, setup_context=_keep)
+def _twice(ctx, *_):
+    raise NotImplementedError(
+        "attn::flash has no second derivative; use "
+        "torch.nn.functional.scaled_dot_product_attention with "
+        "torch.nn.attention.SDPBackend.MATH for it")
+
+flash_vjp.register_autograd(_twice)
+def _ask(args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    torch.nn.functional.scaled_dot_product_attention(*args, **options)
+    raise NotImplementedError(
+        "attn: types, devices or extents that the kernel does not know")
+def _ordinary(q: Any, k: Any, v: Any, mask: Any, causal: bool) -> bool:
+    if not (isinstance(q, Tensor) and isinstance(k, Tensor) and
+            isinstance(v, Tensor)):
+        return False
+    kinds = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+    return (q.dtype == k.dtype == v.dtype and q.dtype in kinds and
+            q.device == k.device == v.device and q.device.type == "cpu" and
+            min(q.dim(), k.dim(), v.dim()) >= 2 and
+            q.shape[-1] == k.shape[-1] and k.shape[-2] == v.shape[-2] and
+            (mask is None or (not causal and isinstance(mask, Tensor) and
+                              mask.dtype in (torch.bool, q.dtype))))
+def _folded(x: Tensor, lead: tuple[int, ...]) -> Tensor:
+    x = x.expand(*lead, *x.shape[-2:])
+    return x.flatten(0, -4) if x.dim() > 4 else x
+def _formed(q, k, v, mask, gqa):
+    own = 3 if gqa and q.dim() > 2 else 2
+    shapes = [x.shape[:-own] for x in (q, k, v)]
+    lead = tuple(torch.broadcast_shapes(*shapes))
+    heads = [x.shape[-own:-2] for x in (q, k, v)]
+    formed = [_folded(x, lead + tuple(h))
+              for x, h in zip((q, k, v), heads, strict=True)]
+    if mask is not None:
+        rows = lead + tuple(heads[0])
+        mask = _folded(mask.expand(*rows, q.shape[-2], k.shape[-2]), rows)
+    return formed, mask, lead + tuple(heads[0])
+def scaled_dot_product_attention(
+        query: Tensor, key: Tensor, value: Tensor,
+        attn_mask: Tensor | None = None, dropout_p: float = 0.0,
+        is_causal: bool = False, scale: float | None = None,
+        enable_gqa: bool = False) -> Tensor:
+    """torch.nn.functional's function on the kernel of the book."""
+    given = query, key, value, attn_mask, dropout_p, is_causal
+    options = {"scale": scale, "enable_gqa": enable_gqa}
+    if not _ordinary(query, key, value, attn_mask, is_causal):
+        _ask(given, options)
+    if dropout_p != 0:
+        raise NotImplementedError("attn: dropout inside of attention")
+    try:
+        qkv, mask, lead = _formed(query, key, value, attn_mask, enable_gqa)
+        keep = mask if mask is not None and mask.dtype == torch.bool else None
+        bias = None if keep is not None else mask
+        near = 0 if is_causal else None
+        O, _ = flash(*qkv, bias, keep, None, scale, None, near, None, near)
+        return O.reshape(*lead, *O.shape[-2:])
+    except (RuntimeError, ValueError):
+        _ask(given, options)
+        raise
+class LearnedMetric(torch.nn.Module):
+    """Attention under a metric g = L L^T for each head, which is learned.
+
+    Q (..., H, n, d), K, V (..., G, m, ...) with G = H; O (..., H, n, e).
+    """
+    def __init__(self, heads: int, width: int, **factory: Any) -> None:
+        super().__init__()
+        self.factor = torch.nn.Parameter(
+            torch.eye(width, **factory).repeat(heads, 1, 1) * width ** -0.25)
+
+    def metric(self) -> Tensor:
+        L = self.factor.tril()
+        return L @ L.mT
+    def forward(self, Q: Tensor, K: Tensor, V: Tensor,
+                **options: Any) -> Tensor:
+        L = self.factor.tril()
+        return scaled_dot_product_attention(Q @ L, K @ L, V, scale=1.0,
+                                            **options)

@@ -1,0 +1,35 @@
+# python/attn/transformers.py: tangled from chapters/10b-python.nw; edit that file, not this one.
+"""attn_implementation="attn" for the models of Hugging Face."""
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.masking_utils import sdpa_mask
+
+from .torch import flash
+
+def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
+              value: Tensor, attention_mask: Tensor | None,
+              dropout: float = 0.0, scaling: float | None = None,
+              is_causal: bool | None = None,
+              softcap: float | None = None, s_aux: Tensor | None = None,
+              position_bias: Tensor | None = None,
+              **_: Any) -> tuple[Tensor, None]:
+    if dropout or position_bias is not None:
+        raise NotImplementedError("attn: dropout or a bias of positions")
+    keep = bias = None
+    if attention_mask is not None:
+        mask = attention_mask[..., :key.shape[-2]].expand(
+            query.shape[0], query.shape[1], -1, -1)
+        keep, bias = ((mask, None) if mask.dtype == torch.bool
+                      else (None, mask))
+    if is_causal is None:
+        is_causal = getattr(module, "is_causal", True)
+    causal = is_causal and attention_mask is None and query.shape[2] > 1
+    O, _ = flash(query, key, value, bias, keep, s_aux, scaling, softcap,
+                 None, None, 0 if causal else None)
+    return O.transpose(1, 2).contiguous(), None
+
+AttentionInterface.register("attn", attention)
+AttentionMaskInterface.register("attn", sdpa_mask)
