@@ -6,7 +6,8 @@ FNR == 1       { pass++ }
 /^@end code/   { code = coq = 0 }
 /^@defn /      { name = substr($0, 7); coq = (chapter, name) in reached; fresh = coq
                  if (pass == 1 && name ~ /^\[\[proofs\//) root[chapter, name] = 1 }
-pass == 1      { if (code && /^@use /) uses[chapter, name] = uses[chapter, name] SUBSEP substr($0, 6)
+pass == 1      { if (code && /^@use /)
+                   uses[chapter, name] = uses[chapter, name] SUBSEP substr($0, 6)
                  next }
 pass == 2 && FNR == 1 { for (r in root) { split(r, p, SUBSEP); reach(p[1], p[2]) } }
 code && coq && /^@index (use|defn) / { next }

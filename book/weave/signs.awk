@@ -9,14 +9,15 @@ BEGIN {
   for (i = 1; i <= n; i++) vernacular[w[i]] = 1
   says = "^ *((Local|Global) +)?(Theorem|Lemma|Corollary|Proposition|Fact|Definition|Fixpoint|" \
     "Inductive|Record|Variables?|Hypothes[ie]s|Context|Notation|Let|Implicit)( |$)"
-  n = split("forall \\forall exists \\exists beta \\beta gamma \\gamma delta \\delta mu \\mu nu \\nu " \
-    "rho \\rho tau \\tau sigma \\sigma lambda \\lambda eta \\eta theta \\theta epsilon \\varepsilon " \
-    "kappa \\kappa phi \\phi psi \\psi alpha \\alpha omega \\omega", w, " ")
+  n = split("forall \\forall exists \\exists alpha \\alpha beta \\beta gamma \\gamma " \
+    "delta \\delta epsilon \\varepsilon eta \\eta theta \\theta kappa \\kappa mu \\mu nu \\nu " \
+    "rho \\rho sigma \\sigma tau \\tau lambda \\lambda phi \\phi psi \\psi omega \\omega", w, " ")
   for (i = 1; i < n; i += 2) word[w[i]] = w[i + 1]
   # longest first; what has no sign after it is left out
   n = split("<-> \\Leftrightarrow ==> \\Rightarrow -> \\to => \\mapsto /\\ \\land \\/ \\lor " \
     "<= \\le >= \\ge != \\ne <> \\ne 2^-1 \\tfrac12 ^-1 \\coqinverse *m \\cdot *: \\cdot " \
-    "^T \\coqtranspose 1%:M I %:R . %:M . %N . %R . ^+ ^ `| |", w, " ")
+    "^T \\coqtranspose 1%:M I %:R . %:M . %:Z . %:E . %MS . %N . %R . %Z . %E . %O . %type . " \
+    "\\in \\in \\o \\circ +oo +\\infty && \\land ~~ \\lnot ^+ ^ `| |", w, " ")
   for (i = 1; i < n; i += 2) { sign[++signs] = w[i]; shown[signs] = w[i + 1] }
 }
 function maths(s) { put("@literal \\coqsign{" s "}") }
@@ -33,7 +34,8 @@ function coq_line(s,   t, m, i) {
       else if (substr(s, 1, 2) == "(*") { deep_comment++; text("(*"); s = substr(s, 3) }
       else { text(substr(s, 1, 1)); s = substr(s, 2) }
     } else if (match(s, /^\(\* proves ([a-z]+:[A-Za-z0-9-]+)/, m)) {
-      deep_comment = 1; open("b"); text("(* proves "); put("@literal \\coqproves{" m[1] "}"); s = rest(s)
+      deep_comment = 1; open("b"); text("(* proves ")
+      put("@literal \\coqproves{" m[1] "}"); s = rest(s)
     } else if (substr(s, 1, 2) == "(*") {
       deep_comment = 1; open("b"); text("(*"); s = substr(s, 3)
     } else if (match(s, /^"[^"]*"/)) { span("s", substr(s, 1, RLENGTH)); s = rest(s)
@@ -45,10 +47,14 @@ function coq_line(s,   t, m, i) {
       else if (t in vernacular) span("k", t)
       else text(t)
     } else if (!stated) { text(substr(s, 1, 1)); s = substr(s, 2)
-    } else if (match(s, /^\\(sum|prod|bigcup|big\[Num\.max\/0\])_(\(([^()]*)\)|([A-Za-z]'?))/, m)) {
+    } else if (match(s, /^\\bar ([A-Z])/, m)) { maths("\\bar{" m[1] "}"); s = rest(s)
+    } else if (match(s, /^\|\| /)) { maths("\\lor"); s = substr(s, 3)
+    } else if (match(s, /^ ?\^- (([0-9]|n|k|m)|\(([0-9]) \* (n|k|m)\))([^A-Za-z_0-9.']|$)/, m)) {
+      raised("−" m[2] m[3] m[4]); s = substr(s, RLENGTH + (m[5] == "" ? 1 : 0))
+    } else if (match(s, /^\\(sum|prod|max|bigcup|big\[Num\.max\/0\])_(\(([^()]*)\)|([A-Za-z]'?))/, m)) {
       s = rest(s); sub(/^big\[.*/, "max", m[1]); sub(/^ /, "", s)
       put("@literal \\coqbig{\\" m[1] "}{"); coq_line_within(m[3] m[4]); put("@literal }")
-    } else if (match(s, /^ ?\^\+ ?([0-9]|n|k|m)([^A-Za-z_0-9.']|$)/, m)) {
+    } else if (match(s, /^ ?\^\+? ?([0-9]|n|k|m|q|d)([^A-Za-z_0-9.']|$)/, m)) {
       raised(m[1]); s = substr(s, RLENGTH + (m[2] == "" ? 1 : 0)) 
     } else { 
       for (i = 1; i <= signs; i++) if (substr(s, 1, length(sign[i])) == sign[i]) break

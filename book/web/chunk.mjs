@@ -62,8 +62,8 @@ const COLOUR = {
 // The signs that stand in print for the words of Coq.
 const SIGN = {
   to: '→', cdot: '·', le: '≤', ge: '≥', ne: '≠', in: '∈', forall: '∀', exists: '∃', mapsto: '↦',
-  land: '∧', lor: '∨', Leftrightarrow: '↔', Rightarrow: '⇒', coqtranspose: 'ᵀ', coqinverse: '⁻¹',
-  sum: '∑', prod: '∏',
+  land: '∧', lor: '∨', lnot: '¬', Leftrightarrow: '↔', Rightarrow: '⇒', circ: '∘', '\\infty': '+∞',
+  coqtranspose: 'ᵀ', coqinverse: '⁻¹', sum: '∑', prod: '∏',
   bigcup: '⋃', max: 'max', alpha: 'α', beta: 'β', gamma: 'γ', delta: 'δ', varepsilon: 'ε', eta: 'η',
   theta: 'θ', kappa: 'κ', lambda: 'λ', mu: 'μ', nu: 'ν', rho: 'ρ', sigma: 'σ', tau: 'τ', phi: 'φ',
   psi: 'ψ', omega: 'ω',

@@ -1,6 +1,6 @@
 (* proofs/examples_02.v: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require divergence entropy gibbs jacobian luce response.
+From attn Require divergence entropy gibbs jacobian luce response maximum.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -70,3 +70,27 @@ End Luce.
 Example gibbs_with_infinity (R : realType) :=
   @divergence.gibbs_with_infinity R _ _ _ (distribution2 R)
     (distribution2 R).
+
+(* examples of largest entropies, in Coq *)
+Section Largest.
+Variables (R : realType) (s : bool -> R) (b : R).
+Example largest_entropy := @maximum.largest_entropy R _ s b _
+  (maximum.W_distribution s b true) erefl.
+Let up (j : bool) : R := j%:R.
+Lemma above_zero : up false < 2%:R^-1.
+Proof. by rewrite /up /= mulr0n invr_gt0 ltr0n. Qed.
+Lemma below_one : 2%:R^-1 < up true.
+Proof. by rewrite /up /= mulr1n invf_lt1 ?ltr0n// ltr1n. Qed.
+Example energy_determines_temperature :=
+  @maximum.energy_determines_temperature R _ up _ _ _ above_zero below_one.
+Lemma above_mean :
+  #|{: bool}|%:R^-1 * (\sum_j up j) < maximum.mean up (maximum.W up 1).
+Proof.
+rewrite /maximum.mean /maximum.W /gibbs.A /gibbs.Z !big_bool /up /=.
+rewrite card_bool !(mulr0n, mulr1n, mulr0, mul0r, mulr1, mul1r, divr1).
+rewrite !(addr0, expR0, mulr1) ltr_pdivl_mulr ?addr_gt0 ?expR_gt0 ?ltr01//.
+rewrite ltr_pdivr_mull ?ltr0n// mulr_natl mulr2n ltr_add2l.
+by rewrite expR_gt1 invr1 ltr01.
+Qed.
+Example hot_and_cold := @maximum.hot_and_cold R _ up _ true 1 erefl above_mean.
+End Largest.

@@ -2,7 +2,7 @@
 From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
 From attn Require Import prelude examples.
 From attn Require metric averages layers collapse multihead parameters
-  gauges dobrushin tanh gibbs diversity.
+  gauges dobrushin tanh gibbs diversity tangent.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -86,3 +86,6 @@ Proof. by split; [exact: half_ge0 | exact: half_sum]. Qed.
 Example js_range (R : realType) :=
   @diversity.js_range R bool_finType bool_finType (fun=> half R) true
     (@heads_of_halves R).
+
+(* an example of the hyperbolic tangent, in Coq *)
+Example tanh_attained (R : realType) := @tangent.tanh_attained R 1 ler01.

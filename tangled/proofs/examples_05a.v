@@ -1,6 +1,6 @@
 (* proofs/examples_05a.v: tangled from chapters/05a-positions-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require metric rotary.
+From attn Require metric rotary alibi stretch.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -25,3 +25,35 @@ Example commutant := @rotary.commutant R 1 c s circle (two R) sines
 Example commuting_metrics g := @rotary.commuting_metrics R 1 c s g circle
   sines cosines.
 End Rotary.
+
+(* examples of slopes and clocks, in Coq *)
+Section Clocks.
+Variables (R : realType) (s t : bool -> R) (m : R).
+Example slope_is_a_prior := @alibi.slope_is_a_prior R _ s t m true _
+  (conj (@half_ge0 R) (half_sum R)).
+Lemma level (i j : nat) : (0 : R) - 0 <= 0. Proof. by rewrite subrr. Qed.
+Example alibi_horizon := @alibi.alibi_horizon R 3 1 (fun=> 0) 0 m level isT.
+Lemma clock_gt0 (a : nat) : 0 < a.+1%:R^-1 :> R.
+Proof. by rewrite invr_gt0 ltr0n. Qed.
+Lemma slower (a : nat) : a.+2%:R^-1 < a.+1%:R^-1 :> R.
+Proof. by rewrite ltf_pinv ?posrE ?ltr0n// ltr_nat. Qed.
+Lemma ramp01 (a : nat) : 0 <= ((a == 0%N)%:R : R) <= 1.
+Proof. by rewrite ler0n lern1 leq_b1. Qed.
+Lemma ramp_le (a : nat) : (a.+1 == 0%N)%:R <= (a == 0%N)%:R :> R.
+Proof. by rewrite /= mulr0n ler0n. Qed.
+Lemma longer : 1 <= 2%:R :> R. Proof. by rewrite ler1n. Qed.
+Example no_new_angles a := @stretch.no_new_angles R 1 1 2%:R _ _ ltr01 ltr01
+  longer clock_gt0 slower ramp01 ramp_le a.
+Lemma much_longer : 1 < 2%:R :> R. Proof. by rewrite ltr1n. Qed.
+Let f : R := stretch.frequency 6 2%:R 1.
+Lemma f_gt0 : 0 < f. Proof. exact: expR_gt0. Qed.
+Let P := 2%:R * f.
+Lemma P_gt0 : 0 < P. Proof. by rewrite mulr_gt0 ?ltr0n ?f_gt0. Qed.
+Lemma half_a_turn : stretch.turns P 1 (stretch.frequency 6 2%:R) 1 < 1.
+Proof.
+rewrite /stretch.turns mul1r -/f ltr_pdivr_mulr ?P_gt0// mul1r /P.
+by rewrite ltr_pmull ?f_gt0// ltr1n.
+Qed.
+Example larger_base := @stretch.larger_base R P 1 2%:R 2%:R 6 P_gt0 ltr01
+  much_longer much_longer isT 1 isT isT half_a_turn.
+End Clocks.

@@ -1,6 +1,6 @@
 (* proofs/examples_08.v: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require metric hebb hopfield patterns retrieval.
+From attn Require metric hebb hopfield patterns retrieval settles.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -111,3 +111,20 @@ Example group_is_near := @retrieval.group_is_near R d P (fun=> v) _ 1
   (metric.metric1 R d) ltr01 (pred1 p0) x 0 p0 (eqxx p0)
   (@G_apart R d P p0 v x) 0 (near v).
 End Near.
+
+(* examples of flips and cycles, in Coq *)
+Section Flips.
+Variable R : realFieldType.
+Let W : 'M[R]_2 := \matrix_(a, b) (- (a != b)%:R).
+Let x : settles.state 2 := [ffun=> true].
+Let y : settles.state 2 := [ffun b => if b == 0 then ~~ x b else x b].
+Lemma x_vec : settles.vec R x = const_mx 1.
+Proof. by apply/colP => a; rewrite !mxE ffunE. Qed.
+Lemma one_flip : path (settles.flips W) x [:: y].
+Proof.
+by rewrite /= andbT; apply/existsP; exists 0; rewrite x_vec x_turns eqxx.
+Qed.
+Example finitely_many_flips := @settles.finitely_many_flips R 2 W (W_sym R)
+  x [:: y] (@W_diagonal R) one_flip.
+Example ends_in_two_cycle := @settles.ends_in_two_cycle R 2 W (W_sym R) x.
+End Flips.

@@ -1,6 +1,6 @@
 (* proofs/examples_09.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require finished online recompute transfers.
+From attn Require finished online recompute transfers all_gradients cap.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -34,3 +34,15 @@ Example second_lap (blocks : finType) block top := @finished.second_lap R
   _ C _ V O_bar L_bar blocks block top (half_sum R).
 End Back.
 Example transfers nq nk dk dv := @transfers.transfers nq nk dk dv 1 isT.
+
+(* examples of caps and sinks, in Coq *)
+Section Sink.
+Variables (R : numFieldType) (C : finType) (V : unit -> C -> R).
+Variables (Ob : unit -> C -> R) (Lb : unit -> R) (i : unit).
+Lemma with_sink : \sum_(j : unit) 2%:R^-1 + 2%:R^-1 = 1 :> R.
+Proof. by rewrite sumr_const card_unit mulr1n; field. Qed.
+Example conservation_with_sink := @all_gradients.conservation_with_sink R _ _
+  C V (fun _ _ => 2%:R^-1) (fun=> 2%:R^-1) Ob Lb i with_sink.
+End Sink.
+Example derive_cap (R : realType) x :=
+  @cap.derive_cap R 1 x (oner_neq0 R).

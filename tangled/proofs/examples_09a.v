@@ -1,6 +1,6 @@
 (* proofs/examples_09a.v: tangled from chapters/09a-layer-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require decoding gauge layer_rows turned rotary.
+From attn Require decoding gauge layer_rows turned rotary bounds.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -75,3 +75,17 @@ End Packing.
 Example turned (R : realType) n theta N x y cap beta slope B table pq pk i j :=
   @turned.turned R n theta N x y cap beta slope B table pq pk pq pk i j
     erefl.
+
+(* examples of normalised rows, in Coq *)
+Lemma unit_gain (R : realDomainType) (A : Type) (a : A) : `|1 : R| <= 1.
+Proof. by rewrite normr1. Qed.
+Example scores_are_bounded (R : rcfType) n x y beta :=
+  @bounds.scores_are_bounded R n 1 (fun=> 1) (fun=> 1) x y 1 1 beta id id id
+    ler01 (@unit_gain R _) (@unit_gain R _) ler01 ler01 (fun=> erefl)
+    (fun=> erefl) (fun=> lexx _).
+Lemma one_sq (R : rcfType) : 0 < bounds.sq (fun _ : 'I_1 => 1 : R).
+Proof. by rewrite /bounds.sq big_ord1 expr1n ltr01. Qed.
+Example bound_attained (R : rcfType) G beta := @bounds.bound_attained R 1 G
+  beta _ id (one_sq R) (fun=> erefl).
+Example weights_are_bounded (R : realType) := @bounds.weights_are_bounded R
+  bool_finType (fun=> 1) 1 true (@unit_gain R _).

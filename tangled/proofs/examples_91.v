@@ -1,6 +1,7 @@
 (* proofs/examples_91.v: tangled from chapters/91-checking-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require dual finite reverse rounding schwartz tape.
+From attn Require dual finite reverse rounding schwartz tape chains
+  softmaxbound.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -87,3 +88,49 @@ Qed.
 Example reverse_is_derivative x i := @tape.reverse_is_derivative R 2
   [:: plus] x 2 i isT isT (plus_chain x).
 End Tape.
+
+(* examples of chains, in Coq *)
+Section Chains.
+Variable R : realFieldType.
+Let u : R := 4%:R^-1.
+Variables (A B : 'M[R]_1).
+Let C : 'M[R]_1 := \matrix_(i, j) (A i 0 * B 0 j * (1 + 0) + 0).
+Lemma rounds_well h : 0 <= h -> chains.rounded u h A B C.
+Proof.
+move=> h0 i j; rewrite mxE enum_ordS enum_ord0 /=.
+by apply: chains.UProduct; rewrite normr0 ?u_ge0.
+Qed.
+Example product_with_underflow i j := @chains.product_with_underflow R u
+  (u_ge0 R) 1 1 1 1 A B C i j ler01 (few R) (rounds_well ler01).
+Example chain_error i j := @chains.chain_error R u (u_ge0 R) 1 1 1 _ _ _ _ _
+  i j ler01 (few R)
+  (chains.Times (chains.Factor u 1 A) (rounds_well ler01)).
+Example grouped_error i j := @chains.grouped_error R u (u_ge0 R) 1 1 _ _ _ _
+  i j (few R) (chains.Pair (chains.Single u A) (chains.Single u B)
+    (rounds_well (lexx 0))).
+End Chains.
+
+(* an example of a computed softmax, in Coq *)
+Section Softmax.
+Variable R : realType.
+Let u : R := 4%:R^-1.
+Let e (j : 'I_1) : R := expR ((0 - 0) * (1 + 0)) * (1 + 0).
+Lemma two_u : 2%:R * u < 1.
+Proof. by rewrite /u ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat. Qed.
+Lemma n_u : #|'I_1|%:R * u < 1. Proof. by rewrite card_ord few. Qed.
+Lemma same_scores (j : 'I_1) : `|(0 : R) - 0| <= 0.
+Proof. by rewrite subrr normr0. Qed.
+Lemma exponential j : exists eta eps, [/\ `|eta| <= u, `|eps| <= 2%:R * u &
+  e j = expR ((0 - 0) * (1 + eta)) * (1 + eps)].
+Proof.
+by exists 0, 0; rewrite !normr0 u_ge0 mulr_ge0 ?ler0n ?u_ge0.
+Qed.
+Lemma one_term : softmaxbound.summed u [seq e j | j <- enum 'I_1] (e 0).
+Proof. by rewrite enum_ordS enum_ord0; exact: softmaxbound.One. Qed.
+Lemma one_quotient j : exists2 d, `|d| <= u &
+  e j / e 0 * (1 + 0) = e j / e 0 * (1 + d).
+Proof. by exists 0; rewrite ?normr0 ?u_ge0. Qed.
+Example softmax_bound j := @softmaxbound.softmax_bound R _ u (fun=> 0)
+  (fun=> 0) (fun=> 0) e (fun j => e j / e 0 * (1 + 0)) 0 (e 0) (u_ge0 R)
+  two_u n_u same_scores (fun=> lexx 0) exponential one_term one_quotient j.
+End Softmax.

@@ -45,7 +45,7 @@ Definition turned x a := if field x a == 0 then x a 0 else Num.sg
   (field x a).
 
 (* state what a flip does *)
-(* proves prop:sequential, except that the dynamics comes to rest *)
+(* proves prop:sequential *)
 Theorem flip x a : signs x -> turned x a != x a 0 ->
   energy (x + (- 2%:R * x a 0) *: delta_mx a 0) = energy x
     - (2%:R * `|field x a| + 2%:R * W a a).
@@ -76,7 +76,7 @@ by rewrite xh; ring.
 Qed.
 
 (* state that a flip lowers the energy *)
-(* proves prop:sequential, except that the dynamics comes to rest *)
+(* proves prop:sequential *)
 Theorem flip_lowers x a : signs x -> turned x a != x a 0 ->
   0 <= W a a ->
   energy (x + (- 2%:R * x a 0) *: delta_mx a 0) < energy x.
@@ -105,7 +105,7 @@ by rewrite normrM y1 mul1r.
 Qed.
 
 (* state that parallel steps descend *)
-(* proves prop:parallel, except what is said of any symmetric form *)
+(* proves prop:parallel *)
 Theorem parallel_descends x : signs x -> (forall y, 0 <= form y y) ->
   energy (step x) <= energy x.
 

@@ -16,8 +16,7 @@ Definition A_bar j := \sum_c O_bar c * V j c.
 Definition D := \sum_c O_bar c * O c.
 
 (* state that two numbers a row suffice *)
-(* proves thm:recompute, except caps, biases, sinks,
-  and the cotangents of the inputs *)
+(* proves thm:recompute *)
 Theorem recomputation j :
   lower a A_bar j + a j * L_bar = a j * (A_bar j - D + L_bar).
 

@@ -31,7 +31,7 @@ by case: (i == j); rewrite ?mulr1n// !mulr0n mulr0.
 Qed.
 Lemma turnD p q : turn p *m turn q = turn (p + q).
 Proof.
-rewrite /turn mulmx_block !(mulmxN, mulNmx) !diagM; congr block_mx;
+rewrite /turn mulmx_block; congr block_mx; rewrite ?mulNmx ?mulmxN !diagM;
   apply/matrixP => i j;
   rewrite !mxE; case: (i == j); rewrite ?mulr1n ?mulr0n ?oppr0 ?addr0//;
   rewrite mulrDl ?cosD ?sinD; ring.
@@ -44,9 +44,13 @@ by rewrite /turn c0 s0 oppr0 -scalar_mx_block.
 Qed.
 Lemma turnN t : turn (- t) = (turn t)^T.
 Proof.
-rewrite /turn tr_block_mx !linearN /= !tr_diag_mx; congr block_mx;
-  apply/matrixP => i j;
-  rewrite !mxE mulNr ?cosN ?sinN//; by rewrite ?mulNrn ?opprK.
+have cN : C (- t) = C t by apply/matrixP => i j; rewrite !mxE mulNr cosN.
+have sN : S (- t) = - S t.
+  by apply/matrixP => i j; rewrite !mxE mulNr sinN mulNrn.
+have cT : (C t)^T = C t by exact: tr_diag_mx.
+have sT : (S t)^T = S t by exact: tr_diag_mx.
+have sNT : (- S t)^T = - S t by rewrite -[in RHS]sT; exact: linearN.
+by rewrite /turn tr_block_mx cN sN opprK cT sT sNT.
 Qed.
 
 (* rows of sines and cosines, in Coq *)
@@ -82,8 +86,20 @@ Lemma scoreE i j x y : score i j x y = (x^T *m turn (j - i) *m y) 0 0.
 
 (* prove the form of a distance *)
 Proof.
-by rewrite /score trmx_mul -turnN !mulmxA -[x^T *m _ *m turn j]mulmxA
-  turnD addrC.
+by rewrite /score trmx_mul -(turnN i) mulmxA -[x^T *m _ *m turn j]mulmxA
+  (turnD (- i) j) addrC.
+Qed.
+
+(* forms of two halves *)
+Lemma trE (u : 'cV[R]_(n + n)) a : u^T 0 a = u a 0.
+Proof. by rewrite mxE. Qed.
+Lemma form_of_halves t (u v : 'cV[R]_n) :
+  ((col_mx u v)^T *m turn t *m col_mx u v) 0 0 =
+  \sum_a cos (t * theta 0 a) * (u a 0 ^+ 2 + v a 0 ^+ 2).
+Proof.
+rewrite tr_col_mx /turn mul_row_block !mulmxN !mul_mx_diag mul_row_col.
+rewrite [LHS]mxE [X in X + _]mxE [X in _ + X]mxE -big_split.
+apply: eq_bigr => a _ /=; rewrite !mxE; entries; ring.
 Qed.
 
 (* state how forms depend on the distance *)
@@ -99,13 +115,11 @@ Theorem form_for_each_distance t x :
 (* prove how forms depend on the distance *)
 Proof.
 have E : (x^T *m turn t *m x) 0 0 = \sum_a cos (t * theta 0 a) * plane x a.
-  rewrite -[x in LHS]vsubmxK tr_col_mx /turn mul_row_block !mulmxN
-    !mul_mx_diag mul_row_col.
-  rewrite mxE !mxE -big_split; apply: eq_bigr => a _ /=; rewrite !mxE /plane;
-    entries; ring.
-split; rewrite ?turnN ?trmxK//; first by rewrite addrC.
-  by rewrite opprB.
-split=> //; rewrite E; apply: ler_sum => a _; rewrite ler_pimull ?cos_le1//.
+  by rewrite -[x in LHS]vsubmxK form_of_halves; apply: eq_bigr => a _;
+    rewrite ![(usubmx _) _ _]mxE ![(dsubmx _) _ _]mxE.
+split; [exact: turnN | by rewrite turnN trmxK addrC
+  | by rewrite turnN trmxK opprB | split; first exact: E].
+rewrite E; apply: ler_sum => a _; rewrite ler_pimull ?cos_le1//.
 by rewrite addr_ge0 ?sqr_ge0.
 Qed.
 
@@ -125,7 +139,7 @@ have -> : \sum_i \sum_j z i * z j * score (p i) (p j) x x =
   rewrite [RHS]exchange_big; apply: eq_bigr => i _ /=.
   rewrite [RHS]exchange_big; apply: eq_bigr => j _ /=.
   rewrite /score mxE mulr_sumr; apply: eq_bigr => a _.
-  by rewrite [_^T _ _]mxE; entries; ring.
+  by rewrite trE mulrACA.
 by apply: sumr_ge0 => a _; rewrite sqr_ge0.
 Qed.
 End Rotations.

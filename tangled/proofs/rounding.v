@@ -184,7 +184,7 @@ Qed.
 (* state the bound of a product *)
 Definition mxabs m n (A : 'M[R]_(m, n)) := map_mx Num.norm A.
 
-(* proves thm:product-bound, except chains, and products that underflow *)
+(* proves thm:product-bound *)
 Theorem product_error m k n
     (A : 'M[R]_(m, k)) (B : 'M_(k, n)) (C : 'M_(m, n)) :
   k%:R * u < 1 ->

@@ -52,7 +52,7 @@ Variables (R : realType) (K : finType) (s s' : K -> R) (rho : R).
 (* Differences of scores change by no more than rho. *)
 Hypothesis range : forall j k, (s' j - s j) - (s' k - s k) <= rho.
 
-(* proves lem:tanh, except that equality occurs *)
+(* proves lem:tanh *)
 Theorem weights_move_by_tanh (j0 : K) :
   2^-1 * (\sum_j `|A s 1 j - A s' 1 j|) <= tanh (rho / 4%:R).
 

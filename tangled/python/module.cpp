@@ -285,6 +285,8 @@ static void define_list(nb::module_& module, nb::class_<Cache>& cache) {
 // define the rest of the module
 NB_MODULE(_attn, m) {
   nb::set_leak_warnings(false);
+
+  // define a cache in Python
   nb::class_<Cache> cache(m, "Cache",
       "Keys and values of G heads; type 1 is float, 2 double.");
   cache.def("__init__", [](Cache* self, int type, std::int64_t G,

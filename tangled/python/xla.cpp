@@ -66,6 +66,8 @@ static ffi::Error for_each_mask(std::vector<Seen*> all, std::int64_t B,
     if (x->lead() != 1 && x->lead() != B) parts = x->lead();
   if (parts > 1 && B % parts != 0)
     return ffi::Error::InvalidArgument("attn: leading extents do not fit");
+
+  // give each part its share of the leading indices
   std::vector<std::int64_t> step;
   for (Seen* x : all) {
     step.push_back(x->lead() == 1 ? 0 : x->lead() / parts * x->bytes);
@@ -90,6 +92,8 @@ struct Rule {
     c.size = sizeof c, c.has = has | ATTN_OFFSET, c.scale = scale;
     c.left = left, c.right = right;
     std::size_t next = 0;
+
+    // take an array that may be there
     const auto take = [&](Seen& x, attn_in& field) {
       const auto b = rest.get<ffi::AnyBuffer>(next++);
       if (!b.has_value()) return;

@@ -8,7 +8,6 @@ try:
 except ImportError:
     from .plain import *
     compiled = False
-
 def attention(Q: Any, K: Any, V: Any, **rule: Any) -> Any:
     """Attention of arrays of NumPy: softmax(Q K^T / sqrt(d)) V, (..., n, e).
 

@@ -19,7 +19,6 @@ for _name in "flash", "flash_vjp":
     jax.ffi.register_ffi_target(
         "attn_" + _name, platform="cpu",
         fn=jax.ffi.pycapsule(getattr(_lib, "attn_xla_" + _name)))
-
 def _call(name: str, out: Any, args: Any, bias: Any, mask: Any,
           rule: tuple[Any, ...]) -> Any:
     scale, left, right = rule
@@ -64,7 +63,6 @@ def _of_rank_four(x):
 
 def _below(n, length):
     return jnp.arange(n)[None] < length[:, None]
-
 def _with_lengths(mask, q, k, rows, columns):
     both = [] if mask is None else [mask]
     if rows is not None:

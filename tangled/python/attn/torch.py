@@ -101,7 +101,6 @@ def _ordinary(q: Any, k: Any, v: Any, mask: Any, causal: bool) -> bool:
 def _folded(x: Tensor, lead: tuple[int, ...]) -> Tensor:
     x = x.expand(*lead, *x.shape[-2:])
     return x.flatten(0, -4) if x.dim() > 4 else x
-
 def _formed(q, k, v, mask, gqa):
     own = 3 if gqa and q.dim() > 2 else 2
     shapes = [x.shape[:-own] for x in (q, k, v)]
@@ -151,7 +150,6 @@ class LearnedMetric(torch.nn.Module):
     def metric(self) -> Tensor:
         L = self.factor.tril()
         return L @ L.mT
-
     def forward(self, Q: Tensor, K: Tensor, V: Tensor,
                 **options: Any) -> Tensor:
         L = self.factor.tril()
