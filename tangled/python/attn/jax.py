@@ -90,11 +90,7 @@ def dot_product_attention(
     rule = (float(q.shape[-1] ** -0.5 if scale is None else scale), left, right)
     if bias is not None:
         bias = bias.astype(jnp.promote_types(q.dtype, jnp.float32))
-        bias = jnp.broadcast_to(bias, (q.shape[0], *bias.shape[1:])
-                                ) if bias.shape[0] > 1 else bias
     O, L = _flash(rule, q, k, v, bias, mask)
-    if lengths[0] is not None:
-        O = O * _below(q.shape[1], lengths[0])[..., None, None]
     if return_residual:
         L = jax.lax.stop_gradient(L.swapaxes(1, 2).astype(k.dtype))
         return O.astype(q.dtype).reshape(shape), L.reshape(shape[:-1])

@@ -10,7 +10,7 @@ from . import _attn
 _FIELDS = ("bias", "keep", "sinks", "scale", "softcap", "offset", "left",
            "right")
 _RULE = ("Tensor? bias, Tensor? keep, Tensor? sinks, float? scale, "
-         "float? softcap, int? offset, int? left, int? right")
+         "float? softcap, SymInt? offset, SymInt? left, SymInt? right")
 
 def _seen(x: Tensor | None) -> Tensor | None:
     return None if x is None else x.detach()
@@ -37,26 +37,26 @@ def flash(q, k, v, *rule):
 @flash.register_fake
 def _(q, k, v, *rule):
     return _empty(q, v)
-def _gradients(q, k, v, rule):
-    bias, _, sinks, *_ = rule
+def _gradients(q, k, v, learned, rule):
+    bias, sinks = rule[0] if learned else None, rule[2]
     return tuple(q.new_empty(0) if x is None else x.new_empty(x.shape)
                  for x in (q, k, v, bias, sinks))
 @torch.library.custom_op(
     "attn::flash_vjp", mutates_args=(), device_types="cpu",
     schema="(Tensor O, Tensor L, Tensor dO, Tensor dL, Tensor q, "
-           f"Tensor k, Tensor v, {_RULE}) -> "
+           f"Tensor k, Tensor v, bool learned, {_RULE}) -> "
            "(Tensor, Tensor, Tensor, Tensor, Tensor)")
-def flash_vjp(O, L, dO, dL, q, k, v, *rule):
-    out = _gradients(q, k, v, rule)
-    dbias = out[3] if rule[0] is not None else None
+def flash_vjp(O, L, dO, dL, q, k, v, learned, *rule):
+    out = _gradients(q, k, v, learned, rule)
+    dbias = out[3] if learned else None
     dsinks = out[4] if rule[2] is not None else None
     _attn.flash_vjp(*map(_seen, (q, k, v)), _rule(rule), _seen(O),
                     _seen(L), _seen(dO), _seen(dL), *out[:3], dbias, dsinks)
     return out
 
 @flash_vjp.register_fake
-def _(O, L, dO, dL, q, k, v, *rule):
-    return _gradients(q, k, v, rule)
+def _(O, L, dO, dL, q, k, v, learned, *rule):
+    return _gradients(q, k, v, learned, rule)
 def _keep(ctx, inputs, output):
     q, k, v, bias, keep, sinks, *numbers = inputs
     ctx.save_for_backward(q, k, v, bias, keep, sinks, *output)
@@ -64,9 +64,10 @@ def _keep(ctx, inputs, output):
 
 def _back(ctx, dO, dL):
     q, k, v, bias, keep, sinks, O, L = ctx.saved_tensors
+    learned = ctx.needs_input_grad[3]
     dq, dk, dv, dbias, dsinks = flash_vjp(
-        O, L, dO, dL, q, k, v, bias, keep, sinks, *ctx.numbers)
-    return (dq, dk, dv, None if bias is None else dbias, None,
+        O, L, dO, dL, q, k, v, learned, bias, keep, sinks, *ctx.numbers)
+    return (dq, dk, dv, dbias if learned else None, None,
             None if sinks is None else dsinks, *(None,) * 5)
 
 flash.register_autograd(_back, setup_context=_keep)
@@ -77,10 +78,14 @@ def _twice(ctx, *_):
         "torch.nn.attention.SDPBackend.MATH for it")
 
 flash_vjp.register_autograd(_twice)
-def _ask(args: tuple[Any, ...], options: dict[str, Any]) -> None:
-    torch.nn.functional.scaled_dot_product_attention(*args, **options)
-    raise NotImplementedError(
-        "attn: types, devices or extents that the kernel does not know")
+_theirs = torch.nn.functional.scaled_dot_product_attention
+def _cast(*args: Any) -> tuple[Any, ...]:
+    if not torch.is_autocast_enabled("cpu"):
+        return args
+    kind = torch.get_autocast_dtype("cpu")
+    return tuple(
+        x.to(kind) if isinstance(x, Tensor) and x.is_floating_point() and
+        x.dtype != torch.float64 else x for x in args)
 def _ordinary(q: Any, k: Any, v: Any, mask: Any, causal: bool) -> bool:
     if not (isinstance(q, Tensor) and isinstance(k, Tensor) and
             isinstance(v, Tensor)):
@@ -91,7 +96,8 @@ def _ordinary(q: Any, k: Any, v: Any, mask: Any, causal: bool) -> bool:
             min(q.dim(), k.dim(), v.dim()) >= 2 and
             q.shape[-1] == k.shape[-1] and k.shape[-2] == v.shape[-2] and
             (mask is None or (not causal and isinstance(mask, Tensor) and
-                              mask.dtype in (torch.bool, q.dtype))))
+                              mask.dtype in (torch.bool, torch.float32,
+                                             q.dtype))))
 def _folded(x: Tensor, lead: tuple[int, ...]) -> Tensor:
     x = x.expand(*lead, *x.shape[-2:])
     return x.flatten(0, -4) if x.dim() > 4 else x
@@ -114,8 +120,11 @@ def scaled_dot_product_attention(
     """torch.nn.functional's function on the kernel of the book."""
     given = query, key, value, attn_mask, dropout_p, is_causal
     options = {"scale": scale, "enable_gqa": enable_gqa}
+    query, key, value, attn_mask = _cast(query, key, value, attn_mask)
     if not _ordinary(query, key, value, attn_mask, is_causal):
-        _ask(given, options)
+        _theirs(*given, **options)
+        raise NotImplementedError("attn: types or devices that the kernel "
+                                  "does not know")
     if dropout_p != 0:
         raise NotImplementedError("attn: dropout inside of attention")
     try:
@@ -126,7 +135,7 @@ def scaled_dot_product_attention(
         O, _ = flash(*qkv, bias, keep, None, scale, None, near, None, near)
         return O.reshape(*lead, *O.shape[-2:])
     except (RuntimeError, ValueError):
-        _ask(given, options)
+        _theirs(*given, **options)
         raise
 class LearnedMetric(torch.nn.Module):
     """Attention under a metric g = L L^T for each head, which is learned.

@@ -7,7 +7,7 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from .torch import flash
+from .torch import _cast, flash
 
 def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
               value: Tensor, attention_mask: Tensor | None,
@@ -21,14 +21,15 @@ def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
     keep = bias = None
     if attention_mask is not None:
         mask = attention_mask[..., :key.shape[-2]].expand(
-            query.shape[0], query.shape[1], -1, -1)
+            *query.shape[:3], key.shape[-2])
         keep, bias = ((mask, None) if mask.dtype == torch.bool
                       else (None, mask))
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
     causal = is_causal and attention_mask is None and query.shape[2] > 1
-    O, _ = flash(query, key, value, bias, keep, s_aux, scaling, softcap,
-                 None, None, 0 if causal else None)
+    near = 0 if causal else None
+    O, _ = flash(*_cast(query, key, value, bias), keep, s_aux, scaling,
+                 softcap, near, None, near)
     return O.transpose(1, 2).contiguous(), None
 
 AttentionInterface.register("attn", attention)

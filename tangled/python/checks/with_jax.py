@@ -64,6 +64,15 @@ def batches():
                 numpy.allclose(x, y, rtol=1e-4, atol=1e-4)
                 for x, y in zip(f(ours), f(theirs), strict=True)))
     return count.done()
+def windows():
+    roll = numpy.random.default_rng(3)
+    q, k, v = (jnp.asarray(roll.standard_normal((2, 9, 2, 4)))
+               for _ in range(3))
+    for window in ((2, 1), (0, 3), 1, 0):
+        for causal in (False, True):
+            O, P = (f(q, k, v, local_window_size=window, is_causal=causal)
+                    for f in (ours, theirs))
+            assert numpy.allclose(O, P, rtol=1e-5, atol=1e-5), window
 def their_tests(path):
     def either(*args, implementation=None, **options):
         if implementation == "xla":
@@ -86,6 +95,7 @@ def their_tests(path):
     fact("jax/theirs/passed", found.testsRun - bad - len(found.skipped))
     assert calls[0] > 10
     return bad == 0
+windows()
 roll, count = numpy.random.default_rng(1), Count("jax/random")
 for k in range(100):
     problem = random_problem(roll)

@@ -129,11 +129,12 @@ def gradients():
     roll, count = random.Random(1), Count("torch/gradcheck")
     for k in range(200):
         inputs, options = random_problem(roll)
-        f = lambda q, k, v, mask=None: ours(
+        f = lambda q, k, v, mask=None, g=ours: g(
             q, k, v, **({"attn_mask": mask} if mask is not None else {}),
             **options)
-        count(f"{k} {options}", torch.autograd.gradcheck(
-            f, inputs, raise_exception=False))
+        error = (f(*inputs) - f(*inputs, g=sdpa)).abs().max()
+        count(f"{k} {options} {error}", error < 1e-12 and
+              torch.autograd.gradcheck(f, inputs, raise_exception=False))
     return count.done()
 def operator():
     x = torch.randn(1, 2, 5, 4, dtype=torch.float64, requires_grad=True)
@@ -154,13 +155,34 @@ def operator():
     [once] = torch.autograd.grad(f(x), x, create_graph=True)
     refusal = said(lambda: torch.autograd.grad(once.sum(), x))
     count("twice", refusal[0] is NotImplementedError)
+    either = torch.compile(f, fullgraph=True, dynamic=True,
+                           backend="aot_eager")
+    for n in (7, 4):
+        z = torch.randn(1, 2, n, 4, dtype=torch.float64)
+        count(f"length {n}", torch.allclose(either(z), f(z), atol=1e-12))
+    q, k, v = torch.randn(3, 1, 2, 5, 4).unbind()
+    mask = torch.randn(5, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        O, P = (g(q, k.bfloat16(), v, attn_mask=mask) for g in (ours, sdpa))
+    count("autocast", O.dtype == P.dtype and torch.allclose(O, P, atol=.05))
+    O, P = (g(q.bfloat16(), k.bfloat16(), v.bfloat16(), attn_mask=mask)
+            for g in (ours, sdpa))
+    count("mask", O.dtype == P.dtype and torch.allclose(O, P, atol=.05))
+    [D, E] = (torch.func.grad(lambda q: g(q, k, v).sin().sum())(q)
+              for g in (ours, sdpa))
+    count("func", torch.allclose(D, E, atol=1e-5))
+    torch.nn.functional.scaled_dot_product_attention = ours
+    count("replaced", said(lambda: ours(q, k.double(), v)) ==
+          said(lambda: sdpa(q, k.double(), v)))
+    torch.nn.functional.scaled_dot_product_attention = sdpa
     return count.done()
 def metric():
     module = LearnedMetric(3, 4, dtype=torch.float64)
-    with torch.no_grad():
-        module.factor += torch.randn(3, 4, 4, dtype=torch.float64) / 3
     Q, K, V = (torch.randn(2, 3, 5, 4, dtype=torch.float64)
                for _ in range(3))
+    assert torch.allclose(module(Q, K, V), sdpa(Q, K, V), atol=1e-13)
+    with torch.no_grad():
+        module.factor += torch.randn(3, 4, 4, dtype=torch.float64) / 3
     A = torch.softmax(Q @ module.metric() @ K.mT, -1)
     dO = torch.randn(2, 3, 5, 4, dtype=torch.float64)
     theirs, = torch.autograd.grad((A @ V * dO).sum(), module.factor)
