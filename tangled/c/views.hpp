@@ -11,7 +11,7 @@
 
 namespace attn::door {
 /// More bytes than any address space has.
-inline constexpr Index too_far = Index(1) << 62;
+inline constexpr Index too_far = Index(1) << 60;
 
 // know the size of an element
 /// Bytes of an element, 0 for a type that is none.
