@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 
 from . import _attn
 
@@ -78,6 +79,11 @@ def _twice(ctx, *_):
         "torch.nn.attention.SDPBackend.MATH for it")
 
 flash_vjp.register_autograd(_twice)
+def _refuse_tangents(*args: Any) -> None:
+    if any(unpack_dual(x).tangent is not None
+           for x in args if isinstance(x, Tensor)):
+        raise NotImplementedError(
+            "attn::flash is differentiated backward only")
 _theirs = torch.nn.functional.scaled_dot_product_attention
 def _cast(*args: Any) -> tuple[Any, ...]:
     if not torch.is_autocast_enabled("cpu"):
@@ -120,6 +126,7 @@ def scaled_dot_product_attention(
     """torch.nn.functional's function on the kernel of the book."""
     given = query, key, value, attn_mask, dropout_p, is_causal
     options = {"scale": scale, "enable_gqa": enable_gqa}
+    _refuse_tangents(query, key, value, attn_mask)
     query, key, value, attn_mask = _cast(query, key, value, attn_mask)
     if not _ordinary(query, key, value, attn_mask, is_causal):
         _theirs(*given, **options)

@@ -7,7 +7,7 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from .torch import _cast, flash
+from .torch import _cast, _refuse_tangents, flash
 
 def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
               value: Tensor, attention_mask: Tensor | None,
@@ -18,6 +18,7 @@ def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
               **_: Any) -> tuple[Tensor, None]:
     if dropout or position_bias is not None:
         raise NotImplementedError("attn: dropout or a bias of positions")
+    _refuse_tangents(query, key, value, attention_mask, s_aux)
     keep = bias = None
     if attention_mask is not None:
         mask = attention_mask[..., :key.shape[-2]].expand(
