@@ -200,5 +200,8 @@ fact(f"speed/{THREADS}/spread", f"{widest:.3g}")
 fact(f"speed/{THREADS}/error", f"{largest:.2g}")
 if THREADS == 1:
     price()
+    with open("/proc/cpuinfo") as lines:
+        fact("speed/cpu", next((line.split(":")[1].strip() for line in lines
+                                if line.startswith("model name")), "?"))
     fact("version/onnxruntime", onnxruntime.__version__)
     fact("version/openvino", openvino.__version__.split("-")[0])
