@@ -8,7 +8,8 @@ BINUTILS := $(if $(filter aarch64,$(KIND)),aarch64-linux-gnu-)
 finish   = $Q$(BINUTILS)ld -r --force-group-allocation $(@:.o=.alone) -o $(@:.o=.whole); \
   $(BINUTILS)objcopy $1 $(@:.o=.whole) $@; rm $(@:.o=.whole)
 DOORS   := $(filter c/%,$(ROOTS))
-WIDTHS  := $(if $(filter x86_64,$(if $(filter aarch64 thread,$(KIND)),,$(shell uname -m))),sse2 avx2 avx512,generic)
+WIDTHS  := $(if $(filter x86_64,$(if $(filter aarch64 thread,$(KIND)),,$(shell uname -m))), \
+             sse2 avx2 avx512,generic)
 for_sse2   := -msse2
 for_avx2   := -mavx2 -mfma
 for_avx512 := -mavx512f -mavx512dq -mavx512bw -mavx512vl -mfma -mprefer-vector-width=512
@@ -16,11 +17,13 @@ C_SRC    = build/src
 # (g++ takes half as long again for -O3, of which only the vectors of loops are worth it.)
 C_OPT    = $(if $(gcc),-O2 -fvect-cost-model=dynamic,-O3)
 C_FLAGS  = $(STD) $(if $(KIND),$(FLAGS_$(KIND)),$(C_OPT) -DNDEBUG $(WARN) -Wno-uninitialized) \
-  -fPIC -fopenmp -fvisibility=hidden -fno-gnu-unique $(HEAP) -I$(C_SRC)/c -I$(C_SRC)/include $(EIGEN)
+  -fPIC -fopenmp -fvisibility=hidden -fno-gnu-unique $(HEAP) \
+  -I$(C_SRC)/c -I$(C_SRC)/include $(EIGEN)
 LIBATTN := $O/c/libattn.so
 ATTN_VERSION = $(shell sed -n 's/.* version = "\(.*\)";/\1/p' tangled/include/attn/version.hpp)
 
-$(WIDTHS:%=$O/c/%.o): $O/c/%.o: $(C_SRC)/c/width.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
+$(WIDTHS:%=$O/c/%.o): $O/c/%.o: $(C_SRC)/c/width.cpp $O/flags-tests | \
+    $(addprefix build/src/,$(DOORS)) $(SRC_H)
 	$(call say,c++,c/width.cpp ($*))
 	@mkdir -p $(@D)
 	$Q$(CXX) $(C_FLAGS) $(for_$*) -DATTN_TABLE=attn_$* -MMD -MP -MT $@ -MF $(@:.o=.d) \
@@ -29,7 +32,8 @@ $(WIDTHS:%=$O/c/%.o): $O/c/%.o: $(C_SRC)/c/width.cpp $O/flags-tests | $(addprefi
 $O/c/forms.o: $(C_SRC)/c/forms.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
 	$(call say,c++,c/forms.cpp)
 	@mkdir -p $(@D)
-	$Q$(CXX) $(C_FLAGS) $(if $(KIND),,-O1) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
+	$Q$(CXX) $(C_FLAGS) $(if $(KIND),,-O1) -MMD -MP -MT $@ -MF $(@:.o=.d) \
+	  -c $< -o $(@:.o=.alone) 2>&1 | book/compile/blame
 	$(call finish,--wildcard --keep-global-symbol='attn_*')
 $O/c/attn.o: $(C_SRC)/c/attn.cpp $O/flags-tests | $(addprefix build/src/,$(DOORS)) $(SRC_H)
 	$(call say,c++,c/attn.cpp)
@@ -105,7 +109,8 @@ build/doors/bin/pip:
 build/python-package: $(LIBATTN) $(TANGLED) | build/doors/bin/pip
 	$(call say,install,tangled/python)
 	$Qcat $(LIBATTN) $(sort $(PACKAGE:%=tangled/%)) tangled/c/*.h | md5sum > build/package.sum
-	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall $(THERE) $(INTO) ./tangled/python && cp build/package.sum $@; }
+	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall $(THERE) $(INTO) \
+	  ./tangled/python && cp build/package.sum $@; }
 	$Qtouch $@
 # DOOR="torch jax" runs some, DOOR=speed takes the times alone (a quiet machine, ten
 # minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too

@@ -40,5 +40,6 @@ function check(c) {
   if (!(c in status)) complain("statement names unknown check " c hint(c, status))
   else if (!(c in measured)) complain("statement rests on " c ", which measured nothing") }
 function hint(k, among) { return ++hints > 5 ? "" : near(k, among) }   # to look takes a while
-function complain(what, at) { print (at ? at : FILENAME ":" FNR) ": " what > "/dev/stderr"; bad = !draft }
+function complain(what, at) {
+  print (at ? at : FILENAME ":" FNR) ": " what > "/dev/stderr"; bad = !draft }
 END { exit bad }

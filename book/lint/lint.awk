@@ -15,8 +15,9 @@ function at_place(place, what,   p) { split(place, p, ":"); complain(p[1], p[2],
 
 BEGIN {
   stamped = "definition|theorem|proposition|lemma|corollary|erratum"
-  folders = "^\\[\\[((include/attn|examples|tests|bench|figures|live)/[A-Za-z0-9_]+\\.(hpp|cpp|py)" \
-    "|proofs/[A-Za-z0-9_]+\\.v|c/[a-z_]+\\.(h|c|hpp|cpp)|python/[a-zA-Z_/]+\\.(py|toml|typed|txt|cpp))\\]\\]$"
+  folders = "^\\[\\[((include/attn|examples|tests|bench|figures|live)/[A-Za-z0-9_]+\\." \
+    "(hpp|cpp|py)|proofs/[A-Za-z0-9_]+\\.v|c/[a-z_]+\\.(h|c|hpp|cpp)|" \
+    "python/[a-zA-Z_/]+\\.(py|toml|typed|txt|cpp))\\]\\]$"
   gone["printlater"] = "what users include is printed where it stands; " \
     "checks and programs go to the chapter's -checks.nw"
   gone["printhere"] = "a chunk is printed in the file where it stands"
@@ -60,7 +61,8 @@ function begins(c) {
     if (c ~ /[^][A-Za-z0-9_.\/]/)
       here("root " c ": the name of a file has letters, digits and _, no blank")
     else if (c !~ folders)
-      here("root " c " is outside include/attn, examples, tests, bench, figures, live, proofs, c, python") }
+      here("root " c " is outside include/attn, examples, tests, bench, figures, live, proofs, " \
+        "c, python") }
   else if (length(c) < 8 || c ~ /[0-9]$/ || c ~ /^(misc|stuff|other|helpers?)/)
     here("chunk name <<" c ">> says too little")
   if (!words) here("chunk <<" c ">> has no sentence before it") }

@@ -20,7 +20,8 @@ function say(   m, label, except) {
   label = claim; if (match(claim, /, except /)) {
     label = substr(claim, 1, RSTART - 1); except = substr(claim, RSTART + 9) }
   if (label !~ /^[a-z]+:[A-Za-z0-9-]+$/)
-    wrong("a theorem's claim is written (* proves thm:label *) or (* proves thm:label, except what *)", where)
+    wrong("a theorem's claim is written (* proves thm:label *) or " \
+      "(* proves thm:label, except what *)", where)
   print label "\t" file "/" name "\t" except "\t" where "\t" squeezed(text)
   claim = ""; stating = 0 }
 function ended() {

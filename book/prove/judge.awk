@@ -16,7 +16,8 @@ BEGIN { FS = "\t"
   # the bridge between the two
   group[4] = "classical reals, seen as a field"
   allowed[4] = allowed[3] "epsilon_statement "
-  print "# What Coq has proved; written by `make prove', never by hand.  By tabs: statement, theorem,"
+  print "# What Coq has proved; written by `make prove', never by hand.  By tabs: statement, " \
+    "theorem,"
   print "# what it rests on, hash of what Coq read, hash of the theorem, Coq, seconds, exception."
 }
 FILENAME ~ /claims$/ { n++; label[n] = $1; theorem[n] = $2; except[n] = $3; place[n] = $4
@@ -50,7 +51,9 @@ END {
     if (g ~ /^no(t allowed|thing)/) {
       print place[i] ": " t " rests on what is " g > "/dev/stderr"; bad = 1 }
     if (supposes[t] && (!(t in shown) || supposes["instance " t])) {
-      print place[i] ": " t " supposes something, and no Example shows that this can be had" > "/dev/stderr"
+      print place[i] ": " t " supposes something, and no Example shows that this can be had" \
+        > "/dev/stderr"
       bad = 1 }
-    print label[i] "\t" t "\t" g "\t" hash[f] "\t" sha(stated[i]) "\t" coq "\t" seconds[f] "\t" except[i] }
+    print label[i] "\t" t "\t" g "\t" hash[f] "\t" sha(stated[i]) "\t" coq "\t" seconds[f] "\t" \
+      except[i] }
   exit bad }

@@ -1,15 +1,18 @@
 # mutate.awk -v every=N -v from=M -v list=FILE (after coq.awk) NAME.v: what coqtop has to
 # read to try mutants of the statements that prove something in the book: each stands
 # before the original, with its proof.  A mutant is made at every N-th place that can be
-# altered, counted from the M-th, and of every hypothesis.  LIST gets a line for each: number, file/theorem,
-# place, kind, what stood there, the altered statement.
-BEGIN { print "Set Default Timeout 60."; kinds = "(Theorem|Lemma|Corollary|Proposition|Fact|Remark)" }
+# altered, counted from the M-th, and of every hypothesis.  LIST gets a line for each: number,
+# file/theorem, place, kind, what stood there, the altered statement.
+BEGIN {
+  print "Set Default Timeout 60."
+  kinds = "(Theorem|Lemma|Corollary|Proposition|Fact|Remark)" }
 function coq(s, comment,   at) {
   if (comment ~ /^ *proves +[a-z]+:/) { claim = 1; where = place }
   if (state == "" && claim && match(s, "^ *" kinds " ")) { state = "said"; text = ""; claim = 0 }
   if (state == "said") {
     if (match(s, /(^| )Proof[. ]/)) {
-      text = text " " substr(s, 1, RSTART - 1); s = substr(s, RSTART); state = "proof"; script = "" }
+      text = text " " substr(s, 1, RSTART - 1); s = substr(s, RSTART)
+      state = "proof"; script = "" }
     else { text = text " " s; return } }
   if (state == "proof") {
     script = script s "\n"
@@ -24,7 +27,8 @@ function alter(t,   m, i, d, c, begin, last) {
   t = substr(t, RLENGTH + 1); d = 0; begin = 0
   for (i = 1; i <= length(t); i++) { c = substr(t, i, 1)
     if (c ~ /[[({]/) d++; else if (c ~ /[])}]/) d--
-    else if (d == 0 && substr(t, i, 2) ~ /^: $/ && substr(t, i - 1, 1) == " ") { begin = i + 2; break } }
+    else if (d == 0 && substr(t, i, 2) ~ /^: $/ && substr(t, i - 1, 1) == " ") {
+      begin = i + 2; break } }
   # hypotheses: what stands before an arrow, after what is between comma and arrow
   start = last = concluding = begin
   for (i = begin; i <= length(t); i++) { c = substr(t, i, 1)
@@ -63,7 +67,8 @@ function number(t, at, len, x, premise,   n) {
 function range(t, at, len, x, premise) { mutant(t, at + len - 1, 0, ".+1", "range") }
 function arguments(t, at, len, x, premise,   w, e) {
   sub(/^[ (]/, "", x); e = x ~ /[ ),;.]$/ ? substr(x, length(x)) : ""; sub(/[ ),;.]$/, "", x)
-  split(x, w, " "); if (w[2] == w[3] || w[1] ~ /^(forall|exists|fun|in|let|is|if|then|else|with|end)$/) return
+  split(x, w, " ")
+  if (w[2] == w[3] || w[1] ~ /^(forall|exists|fun|in|let|is|if|then|else|with|end)$/) return
   if (w[2] ~ /^(in|is|as)$/ || w[3] ~ /^(in|is|as)$/) return
   at += len - length(x e)
   mutant(t, at, length(x), w[1] " " w[3] " " w[2], "arguments") }

@@ -30,8 +30,8 @@ build/prove/pairs: build/prove/claims $(TANGLED) $(NW) book/prove/pairs.awk
 	$Q$(if $(PROOFS),gawk -f book/prove/pairs.awk $< $(PROOFS:%=tangled/proofs/%.v) \
 	  $(wildcard tangled/tests/*.cpp) $(NW))
 	@touch $@
-$(PROVED): build/prove/constants build/prove/pairs $(if $(SOFT),,build/prove/tables) build/prove/claims build/prove/hashes book/prove/stamps.awk \
-    $(wildcard book/proved.txt)
+$(PROVED): build/prove/constants build/prove/pairs $(if $(SOFT),,build/prove/tables) \
+    build/prove/claims build/prove/hashes book/prove/stamps.awk $(wildcard book/proved.txt)
 	$Qgawk -v draft=$(SOFT) \
 	  -v lines=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | wc -l) \
 	  -v instances=$$(cat /dev/null $(PROOFS:%=tangled/proofs/%.v) | grep -c '^Example ') \

@@ -51,7 +51,8 @@ function coq_line(s,   t, m, i) {
     } else if (match(s, /^\|\| /)) { maths("\\lor"); s = substr(s, 3)
     } else if (match(s, /^ ?\^- (([0-9]|n|k|m)|\(([0-9]) \* (n|k|m)\))([^A-Za-z_0-9.']|$)/, m)) {
       raised("−" m[2] m[3] m[4]); s = substr(s, RLENGTH + (m[5] == "" ? 1 : 0))
-    } else if (match(s, /^\\(sum|prod|max|bigcup|big\[Num\.max\/0\])_(\(([^()]*)\)|([A-Za-z]'?))/, m)) {
+    } else if (match(s, "^\\\\(sum|prod|max|bigcup|big\\[Num\\.max/0\\])" \
+                        "_(\\(([^()]*)\\)|([A-Za-z]'?))", m)) {
       s = rest(s); sub(/^big\[.*/, "max", m[1]); sub(/^ /, "", s)
       put("@literal \\coqbig{\\" m[1] "}{"); coq_line_within(m[3] m[4]); put("@literal }")
     } else if (match(s, /^ ?\^\+? ?([0-9]|n|k|m|q|d)([^A-Za-z_0-9.']|$)/, m)) {
