@@ -192,6 +192,11 @@ BOOST_AUTO_TEST_CASE(foreign_cotangents_are_refused) {
   BOOST_CHECK_EXCEPTION(
       variant_vjp<quad>(x, {causal(5, 3)}, less, less.O),
       std::invalid_argument, says("has scores 5x3 and O 4x2"));
+  auto narrow = f;
+  narrow.O = f.O.leftCols(1).eval();
+  BOOST_CHECK_EXCEPTION(
+      variant_vjp<quad>(x, {causal(5, 3)}, narrow, narrow.O),
+      std::invalid_argument, says("has scores 5x3 and O 5x1"));
   QuadParts y = x;
   y.K = y.V.topRows(2);
   BOOST_CHECK_EXCEPTION(variant_in_tiles(y, {causal(5, 3)}, 2),
