@@ -380,6 +380,37 @@ BOOST_AUTO_TEST_CASE(answer_norm_growth) {
   verify(std::abs((W - dW).squaredNorm() / (W.squaredNorm() +
                                             dW.squaredNorm()) - 1), 0x1p-45);
 }
+BOOST_AUTO_TEST_CASE(answer_norm_distance) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Matrix<double> X = gaussian<double>(2, 5, seed, "X");
+    X.row(1) *= std::pow(2.0, double(seed % 7) - 3);
+    const double epsilon = seed % 3 ? 0 : 0.3;
+    const auto stretch = [&](const Normalised<double>& n) {
+      return (n.x.row(0) - n.x.row(1)).norm() * n.s.minCoeff() /
+             (X.row(0) - X.row(1)).norm();
+    };
+    verify(stretch(rms_norm(X, epsilon)), 1 + 0x1p-48);
+    verify(stretch(layer_norm(X, epsilon)), 1 + 0x1p-48);
+    X.row(1) *= X.row(0).norm() / X.row(1).norm();
+    verify(std::abs(stretch(rms_norm(X, epsilon)) - 1), 0x1p-48);
+  }
+}
+BOOST_AUTO_TEST_CASE(norms_do_not_undo_collapse) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto m = xavier<double>({12, 3}, seed);
+    Matrix<double> X = 0.1 * gaussian<double>(8, 12, seed, "X");
+    X.rowwise() += gaussian<double>(1, 12, seed, "mean").row(0);
+    for (int layer = 0; layer < 4; ++layer)
+      X = rms_norm(attend(m, X), 0).x;
+    verify(largest(X.rowwise() - X.row(0)), 1e-9);
+    auto one = xavier<double>({1, 1}, seed);
+    if (one.W_Q(0) * one.W_K(0) < 0) one.W_Q *= -1;
+    const Matrix<double> two{{1e-3}, {-1e-3}}, Y = attend(one, two);
+    verify(largest(Y), 1e-3 * largest(two) * largest(one.W_V * one.W_O));
+    verify(std::abs(largest(rms_norm(Y, 0).x.row(0) -
+                            rms_norm(Y, 0).x.row(1)) - 2), 0x1p-50);
+  }
+}
 BOOST_AUTO_TEST_CASE(answer_fold_mean) {
   const auto b = draw_model({5, 3, 6, 2, 1, 7}, 4).blocks[0];
   const Matrix<double> X = gaussian<double>(4, 6, 4, "X");

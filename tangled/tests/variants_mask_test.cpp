@@ -315,14 +315,15 @@ BOOST_AUTO_TEST_CASE(answer_waste) {
 }
 BOOST_AUTO_TEST_CASE(answer_cover_count) {
   const auto asked = std::make_shared<Index>(0);
-  for (Index n = 1; n <= 256; n *= 2) {
-    const Mask past = causal(n, n);
-    const Mask spy(past.at(), true,
-                   [=](Index i, Index j) { return past.allows(i, j); },
-                   [=](const Block& b) { return ++*asked, past.covers(b); });
-    *asked = 0;
-    verify(std::abs(double(count(spy) - n * (n + 1) / 2)), 0);
-    verify(std::abs(double(*asked - (4 * (n - 1) + 1))), 0);
-  }
+  for (Index w = 2; w <= 64; w *= 2)
+    for (Index j = 0, n = w; n <= 256; n *= 2, ++j) {
+      const Mask near = window(n, n, w - 1, 0);
+      const Mask spy(near.at(), true,
+                     [=](Index i, Index k) { return near.allows(i, k); },
+                     [=](const Block& b) { return ++*asked, near.covers(b); });
+      *asked = 0;
+      verify(std::abs(double(count(spy) - (n * w - w * (w - 1) / 2))), 0);
+      verify(std::abs(double(*asked - (8 * n - 4 * w - 4 * j - 3))), 0);
+    }
 }
 BOOST_AUTO_TEST_SUITE_END()

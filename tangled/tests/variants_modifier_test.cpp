@@ -134,10 +134,7 @@ BOOST_AUTO_TEST_CASE(bias_as_mask) {
   for (const Mask& mask : zoo(4, 5)) {
     const VariantRules free{everything(4, 5)}, r{mask};
     QuadParts x = draw_parts(4, 5, 2, 2, bits ^= 128, 7), y = x;
-    y.bias = Matrix<quad>::Zero(4, 5);
-    for (Index i = 0; i < 4; ++i)
-      for (Index j = 0; j < 5; ++j)
-        if (!mask.allows(i, j)) y.bias(i, j) = quad(-inf);
+    y.bias = bias_of<quad>(mask);
     const auto f = variant_forward(x, r), g = variant_forward(y, free);
     verify(distance(f.A, g.A), 1e-33);
     const Matrix<quad> dO = gaussian<quad>(4, 2, 3);
