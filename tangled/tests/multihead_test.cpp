@@ -274,6 +274,9 @@ BOOST_AUTO_TEST_CASE(weights_read_what_is_in_a_pair) {
   for (Index i = 0; i < 5; ++i)
     BOOST_TEST(Y.row(i).array().isNaN().all() == good.sees(i, 0));
   BOOST_TEST(seen.back().weights.W_V.array().isNaN().all());
+  Patchy asks = good;
+  asks.X.row(0).setConstant(std::nan(""));
+  BOOST_TEST(asks.back().weights.W_Q.array().isNaN().all());
 }
 
 // check what the heads refuse

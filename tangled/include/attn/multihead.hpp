@@ -253,11 +253,12 @@ enum class Onto { queries, keys };
 template <Onto side, class P>
 bool in_a_pair(const P& scores, Index at) {
   const auto s = stacked(scores);
-  for (Index k = 0; k < s.rows(); ++k)
-    for (Index j = 0; j < s.cols(); ++j)
-      if (at == (side == Onto::queries ? k % scores.dim[2] : j) &&
-          !is_forbidden(s(k, j)))
-        return true;
+  const bool query = side == Onto::queries;
+  const Index step = query ? scores.dim[2] : 1;
+  const Index from = query ? 0 : at, to = query ? s.cols() : at + 1;
+  for (Index k = query ? at : 0; k < s.rows(); k += step)
+    for (Index j = from; j < to; ++j)
+      if (!is_forbidden(s(k, j))) return true;
   return false;
 }
 
