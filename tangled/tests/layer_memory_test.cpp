@@ -20,33 +20,71 @@ long peak_of(F f) {
   counting = false;
   return most - before;
 }
-long held_by_heads(Index H, Index d, Index n, bool biased) {
+struct HeldByHeads { long there, back; };
+HeldByHeads held_by_heads(Index H, Index d, const HeadParts<double>& p,
+                          Index n, bool by_definition = true) {
   const auto Q = gaussian<double>(n, H * d, 1, "Q");
   const auto K = gaussian<double>(n, H * d, 1, "K");
   const auto V = gaussian<double>(n, H * 3, 1, "V");
   Matrix<double> O(n, H * 3);
   Vector<double> logZ(H * n);
-  HeadParts<double> p;
-  if (biased) p.bias = {gaussian<double>(n, n, 1, "B")};
   HeadRules r{causal(n, n)};
-  r.by_definition = true;
+  r.by_definition = by_definition;
   const HeadsView<double> v{view_in<double>(Q), view_in<double>(K),
                             view_in<double>(V), view_out(O), logZ.data()};
-  return peak_of([&] {
-    heads_forward<double>({H, H}, p, r, std::span(&v, 1));
-  });
+
+  // hold the cotangents of heads
+  const auto dO = gaussian<double>(n, H * 3, 1, "dO");
+  Matrix<double> dQ = Q, dK = K, dV = V;
+  const HeadsCotangent<double> bar{view_in<double>(dO), view_out(dQ),
+                                   view_out(dK), view_out(dV)};
+  auto sum = zeros_like(p);
+  return {peak_of([&] {
+            heads_forward<double>({H, H}, p, r, std::span(&v, 1));
+          }),
+          peak_of([&] {
+            heads_vjp<double>({H, H}, p, r, {&v, 1}, {&bar, 1}, sum);
+          })};
+}
+HeadParts<double> biases(Index n, Index many) {
+  HeadParts<double> p;
+  for (Index h = 0; h < many; ++h)
+    p.bias.push_back(gaussian<double>(n, n, std::uint64_t(h), "B"));
+  return p;
 }
 BOOST_AUTO_TEST_CASE(heads_are_not_copied) {
   for (const Index n : {24, 48}) {
-    const long one = held_by_heads(1, 8, n, false);
-    for (const Index H : {1, 4})
-      for (const Index d : {8, 64})
-        for (const bool biased : {false, true})
-          verify(std::abs(double(held_by_heads(H, d, n, biased) - one)), 0);
+    const long one = held_by_heads(1, 8, {}, n).there;
+    for (const Index d : {8, 64})
+      for (const Index many : {0, 1})
+
+        // compare what one head and four heads hold
+        {
+          const HeldByHeads single = held_by_heads(1, d, biases(n, many), n);
+          const HeldByHeads four = held_by_heads(4, d, biases(n, many), n);
+          verify(std::abs(double(single.there - one)), 0);
+          verify(std::abs(double(four.there - one)), 0);
+          verify(std::abs(double(four.back - single.back)), 0);
+          const Index pairs = n * n * (8 + many), rows = n * (4 * d + 2 * 3 + 4);
+          verify(double(single.back), 8.0 * double(pairs + rows) + 4096);
+          refute(double(single.back), 8.0 * double(pairs));
+        }
     const double pairs = 8.0 * double(n * (4 * n + 3) + 2 * n * 3);
     verify(double(one), pairs + 4096);
     refute(double(one), 8.0 * double(n * 4 * n));
   }
+}
+BOOST_AUTO_TEST_CASE(biases_are_not_copied) {
+  const Index n = 48;
+  const auto held = [&](Index many, bool scaled) {
+    auto p = biases(n, many);
+    if (scaled) p.scale.setConstant(1, 0.5);
+    return held_by_heads(4, 8, p, n, false);
+  };
+  const HeldByHeads one = held(1, false), four = held(4, false);
+  verify(std::abs(double(four.there - one.there)), 0);
+  verify(std::abs(double(four.back - one.back)), 0);
+  verify(std::abs(double(held(1, true).back - one.back) - 8. * n * 4 * 8), 0);
 }
 enum class Stored { rows, columns, block, gaps, nowhere };
 template <class F>

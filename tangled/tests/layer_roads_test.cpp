@@ -200,6 +200,10 @@ BOOST_AUTO_TEST_CASE(hull_of_a_mask) {
     verify(questions(window(n, n, n / 7, n / 5)), 64 * double(n));
   }
   fact("asked", questions(causal(2048, 2048)));
+  fact("step", questions(part(window(2048, 2048, 511, 0),
+                              {2047, 2048, 0, 2048})));
+
+  // ask a mask that is never sure
   asked = 0;
   const Mask unsure = counting(where(64, 64, [](Index i, Index j) {
     return i != j;
@@ -383,6 +387,9 @@ BOOST_AUTO_TEST_CASE(pulls_back) {
     bar.V = gaussian<double>(n, 6, 4, "v");
     const Matrix<double> size = Matrix<double>::Constant(
         n, 24, 2 * bar.Q.cwiseAbs().maxCoeff());
+    const Matrix<double> values = bar.V.cwiseAbs(),
+                         keys = Matrix<double>::Constant(
+                             n, 12, 2 * bar.K.cwiseAbs().maxCoeff());
 
     // pull back in double and in quad
     const auto Lq = lifted_layer<quad>(L);
@@ -400,6 +407,20 @@ BOOST_AUTO_TEST_CASE(pulls_back) {
     verify(g.weights.W_Q, truth.weights.W_Q,
            turn * X.cwiseAbs().transpose() * size);
     verify(g.X, truth.X, turn * size * L.weights.W_Q.cwiseAbs().transpose());
+
+    // judge what keys and values give back
+    const Matrix<double> x = X.cwiseAbs().transpose();
+    verify(g.weights.W_K, truth.weights.W_K, turn * x * keys);
+    verify(g.weights.W_V, truth.weights.W_V, turn * x * values);
+    verify(g.C, truth.C,
+           turn * (keys * L.weights.W_K.cwiseAbs().transpose() +
+                   values * L.weights.W_V.cwiseAbs().transpose()));
+    const auto sums = [&](const Matrix<double>& rows) {
+      return Vector<double>(turn * rows.colwise().sum().transpose());
+    };
+    verify(g.weights.b_Q, truth.weights.b_Q, sums(size));
+    verify(g.weights.b_K, truth.weights.b_K, sums(keys));
+    verify(g.weights.b_V, truth.weights.b_V, sums(values));
     const auto out = layer_vjp(L, X, t, dY);
     verify(out.weights.W_O,
            times(lift<quad>(t.O).transpose(), lift<quad>(dY)),
@@ -415,23 +436,44 @@ BOOST_AUTO_TEST_CASE(batch_is_each_alone) {
   const auto X = gaussian<double>(15, 5, 6, "X");
   const auto dY = gaussian<double>(15, 5, 6, "dY");
   const Sequences s{lengths};
-  const auto t = layer_forward(L, X, s);
-  const auto g = layer_vjp(L, X, t, dY, s);
-  const auto paths = layer_vjp(L, X, X, t, dY, s);
-  BOOST_TEST((g.C.size() == 0 && g.X == paths.X + paths.C));
-  Matrix<double> W = Matrix<double>::Zero(5, 24);
-  Index first = 0;
-  for (const Index n : lengths) {
-    const Matrix<double> x = X.middleRows(first, n);
-    const auto truth = literal_layer(L, x, x);
-    verify(t.Y.middleRows(first, n), truth.Y, truth.Y_error);
-    const auto one = layer_forward(L, x);
-    W += layer_vjp(L, x, one, dY.middleRows(first, n)).weights.W_Q;
-    first += n;
+  for (const bool plain : {false, true}) {
+    L.rules.by_definition = plain;
+    const auto t = layer_forward(L, X, s);
+    const auto g = layer_vjp(L, X, t, dY, s);
+    const auto paths = layer_vjp(L, X, X, t, dY, s);
+    BOOST_TEST((g.C.size() == 0 && g.X == paths.X + paths.C));
+
+    // compare a batch with each of its sequences
+    Matrix<double> W = Matrix<double>::Zero(5, 24);
+    Index first = 0;
+    for (const Index n : lengths) {
+      const Matrix<double> x = X.middleRows(first, n);
+      const auto truth = literal_layer(L, x, x);
+      verify(t.Y.middleRows(first, n), truth.Y, truth.Y_error);
+      const auto one = layer_forward(L, x);
+      W += layer_vjp(L, x, one, dY.middleRows(first, n)).weights.W_Q;
+      first += n;
+    }
+    // an estimate: products of other lengths round differently
+    verify(distance(W, g.weights.W_Q),
+           1e4 * unit_roundoff<double>() * W.cwiseAbs().maxCoeff());
   }
-  // an estimate: products of other lengths round differently
-  verify(distance(W, g.weights.W_Q),
-         1e4 * unit_roundoff<double>() * W.cwiseAbs().maxCoeff());
+}
+BOOST_AUTO_TEST_CASE(who_sees_nothing) {
+  const auto X = gaussian<double>(4, 5, 6, "X");
+  for (const Index keys : {0, 7})
+    for (const int bits : {0 + turned, sinks | capped, sloped | tables})
+      for (const bool plain : {false, true}) {
+        auto L = draw_layer<double>(bits, !everything(7, 7), 7, 6);
+        L.rules.by_definition = plain;
+        const auto C = gaussian<double>(keys, 5, 6, "C");
+        const auto t = layer_forward(L, X, C);
+        const Matrix<double> b = L.weights.b_O.transpose();
+        BOOST_TEST((t.O == 0 * t.O && t.Y == b.replicate(4, 1)));
+        verify_logZ<double>(t.logZ, literal_layer(L, X, C));
+        const auto g = layer_vjp(L, X, C, t, t.Y);
+        BOOST_TEST((g.X == 0 * X && g.C == 0 * C));
+      }
 }
 BOOST_AUTO_TEST_CASE(dropout_of_a_batch) {
   auto L = draw_layer<double>(turned, causal(unlimited, unlimited), 9, 6);
@@ -466,21 +508,32 @@ BOOST_AUTO_TEST_CASE(packing_is_a_mask) {
   for (std::size_t b = 0; b < 3; ++b)
     for (Index i = 0; i < lengths[b]; ++i)
       labels.push_back(Index(b)), ids.push_back(i);
-  for (const int bits : {turned | sloped, turned | tables | sinks, 0 + gains}) {
-    auto L = draw_layer<double>(bits, causal(9, 9) & segments(labels, labels),
-                                9, 6);
-    const auto X = gaussian<double>(9, 5, 6, "X");
-    const Places at(ids);
-    const auto Y = layer_forward(L, X, Sequences{{9}, {9}, {{at, at}}}).Y;
-    L.rules.mask = causal(unlimited, unlimited);
-    Index first = 0;
-    for (const Index n : lengths) {
-      const Matrix<double> x = X.middleRows(first, n);
-      const auto truth = literal_layer(L, x, x);
-      verify(Y.middleRows(first, n), truth.Y, truth.Y_error);
-      first += n;
+  for (const int bits : {turned | sloped, turned | tables | sinks, 0 + gains,
+                         turned | biased | capped})
+    for (const Mask& own : {causal(9, 9), window(9, 9, 1, 0)}) {
+      auto L = draw_layer<double>(bits, own, 9, 6);
+      const auto X = gaussian<double>(9, 5, 6, "X");
+
+      // pack the sequences of a layer
+      auto packed = L;
+      packed.rules.mask = own & segments(labels, labels);
+      for (auto& B : packed.parts.bias)
+        for (Index i = 0; i < 9; ++i)
+          for (Index j = 0; j < 9; ++j)
+            B(i, j) = labels[std::size_t(i)] == labels[std::size_t(j)]
+                          ? L.parts.bias[std::size_t(&B - &packed.parts.bias[0])](
+                                ids[std::size_t(i)], ids[std::size_t(j)])
+                          : 1e3;
+      const Places at(ids);
+      const auto Y = layer_forward(packed, X, Sequences{{9}, {9}, {{at, at}}}).Y;
+      Index first = 0;
+      for (const Index n : lengths) {
+        const Matrix<double> x = X.middleRows(first, n);
+        const auto truth = literal_layer(L, x, x);
+        verify(Y.middleRows(first, n), truth.Y, truth.Y_error);
+        first += n;
+      }
     }
-  }
 }
 
 // check what a layer refuses
@@ -543,11 +596,12 @@ struct AskedHeads {
             view_out(O), keeps ? logZ.data() : nullptr, 0, 0, at};
   }
 };
-inline void ask(AskedHeads a, std::size_t cotangents = 1) {
+inline void ask(AskedHeads a, std::size_t cotangents = 1,
+                const HeadParts<double>* into = nullptr) {
   const HeadsView<double> v = a.view();
   const HeadsCotangent<double> bar{view_in<double>(a.dO), view_out(a.dQ),
                                    view_out(a.dK), view_out(a.dV)};
-  auto sum = zeros_like(a.p);
+  auto sum = zeros_like(into ? *into : a.p);
   heads_forward<double>(a.H, a.p, a.r, {&v, 1});
   heads_vjp<double>(a.H, a.p, a.r, {&v, 1}, {&bar, cotangents}, sum);
 }
@@ -581,6 +635,8 @@ BOOST_AUTO_TEST_CASE(refuses_heads_by_name) {
     {"heads_forward: sinks", [](auto& a) { a.p.sink.setConstant(4, inf); }},
     {"heads_forward: sinks", [](auto& a) { a.p.scale.setConstant(1, NaN); }},
     {"heads_forward: slopes", [](auto& a) { a.r.slopes = {1, 1, 1, inf}; }},
+    {"heads_forward: dropout 1 is", [](auto& a) { a.r.dropout.p = 1; }},
+    {"heads_forward: dropout -0.5", [](auto& a) { a.r.dropout.p = -0.5; }},
 
     // list extents that heads may have wrong
     {"bias is 4x7", [](auto& a) { a.p.bias.resize(1, Matrix<double>(4, 7)); }},
@@ -612,6 +668,13 @@ BOOST_AUTO_TEST_CASE(refuses_heads_by_name) {
     BOOST_CHECK_NO_THROW(ask(a));
   BOOST_CHECK_EXCEPTION(ask(tight, 0), std::invalid_argument,
                         says("1 sequences, 0 cotangents"));
+  auto sum = tight.p;
+  sum.bias.clear();
+  BOOST_CHECK_EXCEPTION(ask(tight, 1, &sum), std::invalid_argument,
+                        says("sum has 0 biases, expected 1"));
+  sum = tight.p, sum.sink.setOnes(4);
+  BOOST_CHECK_EXCEPTION(ask(tight, 1, &sum), std::invalid_argument,
+                        says("sum.sink is 4x1, expected 0x1"));
 }
 BOOST_AUTO_TEST_CASE(refuses_a_foreign_trace) {
   using T = LayerTrace<double>;
@@ -702,12 +765,13 @@ BOOST_AUTO_TEST_CASE(window_forgets) {
   }
 
   // refuse a chunk before the cache grows
-  for (const int fault : {0, 1, 2}) {
+  for (const int fault : {0, 1, 2, 3}) {
     auto bad = L;
     Sequences s{{2}};
     if (fault == 0) bad.rules.softcap = -1;
     if (fault == 1) bad.parts.bias.push_back(Matrix<double>::Zero(42, 41));
     if (fault == 2) s.at = {Positions{Places(2, 0), Places(2, 0)}};
+    if (fault == 3) bad.rules.dropout.p = 1;
     BOOST_CHECK_THROW(decode<double>(bad, X.topRows(2), {&cache, 1}, s),
                       std::exception);
     BOOST_TEST(cache.end() == 40);
@@ -777,6 +841,9 @@ BOOST_AUTO_TEST_CASE(decodes_a_batch) {
                truth[b].Y.middleRows(at[b], step[b]),
                truth[b].Y_error.middleRows(at[b], step[b]));
     }
+  BOOST_CHECK_EXCEPTION(
+      decode<double>(L, X[0].topRows(3), caches, {{2, 1, 0}, {1, 2, 0}}),
+      std::invalid_argument, says("sequence 0 has 2 new queries and 1 new"));
 }
 
 // check the answers of the layer chapter

@@ -31,8 +31,8 @@ bool all_finite(const Eigen::MatrixBase<D>& row) {
         return false;
   return true;
 }
-template <class S>
-std::vector<Index> spoilt_rows(const Matrix<S>& Y) {
+template <class R>
+std::vector<Index> spoilt_rows(const Eigen::MatrixBase<R>& Y) {
   std::vector<Index> rows;
   for (Index j = 0; j < Y.rows(); ++j)
     if (!all_finite(Y.row(j))) rows.push_back(j);
@@ -40,12 +40,13 @@ std::vector<Index> spoilt_rows(const Matrix<S>& Y) {
 }
 
 // sum over the pairs that may meet
-template <class D, class W, class S, class F>
-Matrix<S> sum_seen(const Eigen::MatrixBase<D>& scores,
-                   const Eigen::MatrixBase<W>& w, const Matrix<S>& Y,
-                   F product) {
+template <class D, class W, class R, class F>
+Matrix<ScalarOf<R>> sum_seen(const Eigen::MatrixBase<D>& scores,
+                             const Eigen::MatrixBase<W>& w,
+                             const Eigen::MatrixBase<R>& Y, F product) {
+  using S = ScalarOf<R>;
   const std::vector<Index> spoilt = spoilt_rows(Y);
-  if (spoilt.empty()) return product(Y);
+  if (spoilt.empty()) return product(Y.derived());
 
   // keep spoilt rows from those who may not see them
   Matrix<S> rest = Y;
@@ -78,13 +79,13 @@ const Matrix<S>& only_seen(const Eigen::MatrixBase<D>& scores,
 }
 
 // multiply weights with what they weigh
-template <class S>
-Matrix<S> weight_cotangent(const Matrix<S>& dO, const Matrix<S>& V) {
+template <class D, class R>
+Matrix<ScalarOf<D>> weight_cotangent(const D& dO, const R& V) {
   return eq<R"(\bar A_i{}^j = \bar O_{ic} V^{jc})">(  // eq:da
       view<dn, dn>(dO), view<up, up>(V)).mat();
 }
-template <class S>
-Matrix<S> value_cotangent(const Matrix<S>& A, const Matrix<S>& dO) {
+template <class S, class D>
+Matrix<S> value_cotangent(const Matrix<S>& A, const D& dO) {
   return eq<R"(\bar V_{jc} = A^i{}_j \bar O_{ic})">(  // eq:dv
       view<up, dn>(A), view<dn, dn>(dO)).mat();
 }
@@ -95,13 +96,13 @@ Matrix<S> weighted(const Matrix<S>& A, const Matrix<S>& V) {
 }
 
 // multiply cotangents of scores with keys and queries
-template <class S>
-Matrix<S> query_cotangent(const Matrix<S>& dS, const Matrix<S>& K_low) {
+template <class S, class R>
+Matrix<S> query_cotangent(const Matrix<S>& dS, const R& K_low) {
   return eq<R"(\bar Q_{ia} = \bar S_{ij} K^j{}_a)">(  // eq:dq
       view<dn, dn>(dS), view<up, dn>(K_low)).mat();
 }
-template <class S>
-Matrix<S> key_cotangent(const Matrix<S>& dS, const Matrix<S>& Q_low) {
+template <class S, class R>
+Matrix<S> key_cotangent(const Matrix<S>& dS, const R& Q_low) {
   return eq<R"(\bar K_{jb} = \bar S_{ij} Q^i{}_b)">(  // eq:dk
       view<dn, dn>(dS), view<up, dn>(Q_low)).mat();
 }

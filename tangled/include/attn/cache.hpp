@@ -98,12 +98,10 @@ VariantForward<S> decode(const VariantParts<S>& x,
 template <class S>
 VariantParts<S> decode_vjp(
     const VariantParts<S>& x, const VariantRules& whole,
-    const KeyValueCache<S>& cache,
-    const std::type_identity_t<Matrix<S>>& dO,
+    const KeyValueCache<S>& cache, const Input<S>& dO,
     const std::type_identity_t<Vector<S>>& dlogZ = {}) {
   const auto [parts, r] = cut_to_cache(x, whole, cache);
-  auto g = variant_vjp(owned(parts), r, variant_forward(parts, r), dO,
-                       dlogZ);
+  auto g = variant_vjp(parts, r, variant_forward(parts, r), dO, dlogZ);
 
   // put the bias back where it was cut
   if (x.bias.size() > 0) {

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -69,7 +70,6 @@ struct HeadCount {
   Index heads, kv_heads;
   Index group() const { return heads / kv_heads; }
 };
-
 /// One layer (def. layer): projections, what its heads learn and obey,
 /// and the rotation of one head's d_k columns, if there is one.
 template <class S>
@@ -83,24 +83,17 @@ struct Layer {
 
 // turn all heads of a row
 /// Turns each head of each row of X, n x H (2 planes + fixed), in place
-/// by R at its position, or back (the vjp; thm. turned).  The rows of
-/// rotate.  Throws std::invalid_argument for shapes that do not fit.
+/// by R at its position, or back (the vjp; thm. turned), as rotate turns
+/// one head.  Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 void turn_heads(std::type_identity_t<Eigen::Ref<Matrix<S>>> X,
                 const Rotary<S>& R, const Places& at, bool back = false) {
-  using std::cos, std::sin;
   const Index planes = R.theta.size(), d = 2 * planes + R.fixed;
   require(d > 0 && X.cols() % d == 0 && at.size() == X.rows(),
           "turn_heads: X is ", shape(X), ", heads have ", d,
           " columns, and there are ", at.size(), " positions");
-  Vector<S> c(planes), s(planes);
-  for (Index i = 0; i < X.rows(); ++i) {
-    // take the sines and cosines of a row
-    for (Index a = 0; a < planes; ++a) {
-      const Angle<S> phi = Angle<S>(double(at[i])) * R.theta(a);
-      c(a) = S(R.gain * cos(phi));
-      s(a) = S(R.gain * (back ? -sin(phi) : sin(phi)));
-    }
+  const Rotations<S> t = rotations(R, at);
+  for (Index i = 0; i < X.rows(); ++i)
     for (Index h = 0; h < X.cols(); h += d)
 
       // turn the planes of one head
@@ -108,11 +101,10 @@ void turn_heads(std::type_identity_t<Eigen::Ref<Matrix<S>>> X,
         const bool near = R.pairs == Pairs::neighbours;
         S& x = X(i, h + (near ? 2 * a : a));
         S& y = X(i, h + (near ? 2 * a + 1 : a + planes));
-        const S turned = s(a) * x + c(a) * y;
-        x = c(a) * x - s(a) * y;
-        y = turned;
+        const S c = t.cos(i, a), s = back ? S(-t.sin(i, a)) : t.sin(i, a);
+        const S turned = s * x + c * y;
+        x = c * x - s * y, y = turned;
       }
-  }
 }
 
 // view the heads of one sequence
@@ -571,12 +563,10 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
                         HeadsView<S> v, const HeadsCotangent<S>& bar,
                         HeadParts<S>& sum) {
   // put the scales into the queries
-  HeadParts<S> given = p;
   const In<S> Q = v.Q;
   Matrix<S> scaled;
   if (present(p.scale)) {
     scaled = scaled_queries(H, p, v);
-    given.scale = Vector<S>::Ones(1);
     new (&v.Q) In<S>(view_in<S>(scaled));
   }
 
@@ -588,11 +578,13 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
 
     // take a wave of heads back
     {
-      Wave<S> w = gather_wave(H, c, given, r, v, h, wave);
+      Wave<S> w = gather_wave(H, c, p, r, v, h, wave);
 
       // let a wave see the pairs
       if (!c.full)
         for (auto& head : w.heads) head.rule.keep = &keep;
+      if (present(p.scale))
+        for (auto& head : w.heads) head.rule.scale = S(1);
       w.dbias.resize(w.bias.size());
       const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
       for (Index k = 0; k < wave; ++k) {
@@ -636,7 +628,7 @@ void backward_by_definition(HeadCount H, const CallPlan& c,
   for (Index h = 0; h < H.heads; ++h) {
     // take one variant back
     const auto [x, rules] = variant_of_head(H, c, p, r, v, h);
-    const auto g = variant_vjp(owned(x), rules, variant_forward(x, rules),
+    const auto g = variant_vjp(x, rules, variant_forward(x, rules),
                                columns(bar.dO, h, e));
     columns(bar.dQ, h, d) = g.Q;
     columns(bar.dK, h / H.group(), d) += g.K;
@@ -696,6 +688,8 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
                    ": sinks and scales must be finite");
   for (const double slope : r.slopes)
     require_domain(std::isfinite(slope), who, ": slopes must be finite");
+  require_domain(0 <= r.dropout.p && r.dropout.p < 1, who, ": dropout ",
+                 r.dropout.p, " is not in [0, 1)");
 
   // refuse a bias that does not cover the places
   const Block b = v.places();
@@ -713,16 +707,23 @@ void require_heads_fit(const char* who, HeadCount H, const HeadParts<S>& p,
 }
 
 // refuse cotangents of other heads
-/// Throws unless the cotangents have the shapes of their sequence.
+/// Throws unless the cotangents have the shapes of their sequence, and
+/// sum that of p.
 template <class S>
-void require_cotangents_fit(const HeadsView<S>& v,
-                            const HeadsCotangent<S>& bar) {
+void require_cotangents_fit(const HeadParts<S>& p, const HeadsView<S>& v,
+                            const HeadsCotangent<S>& bar,
+                            const HeadParts<S>& sum) {
   const auto fits = [](const char* name, const auto& a, const auto& b) {
     require(a.rows() == b.rows() && a.cols() == b.cols(), "heads_vjp: ",
             name, " is ", shape(a), ", expected ", shape(b));
   };
   fits("dO", bar.dO, v.O), fits("dQ", bar.dQ, v.Q);
   fits("dK", bar.dK, v.K), fits("dV", bar.dV, v.V);
+  require(sum.bias.size() == p.bias.size(), "heads_vjp: sum has ",
+          sum.bias.size(), " biases, expected ", p.bias.size());
+  for_each_weight([&](const char* name, const auto& a, const auto& b) {
+    fits(("sum." + std::string(name)).c_str(), a, b);
+  }, sum, p);
 }
 }  // namespace detail
 
@@ -762,7 +763,7 @@ void heads_vjp(HeadCount H, const HeadParts<S>& p, const HeadRules& r,
           " sequences, ", bars.size(), " cotangents");
   for (std::size_t b = 0; b < views.size(); ++b) {
     detail::require_heads_fit("heads_vjp", H, p, r, views[b]);
-    detail::require_cotangents_fit(views[b], bars[b]);
+    detail::require_cotangents_fit(p, views[b], bars[b], sum);
 
     // take one sequence back by its road
     const detail::CallPlan c = detail::plan_call(p, r, views[b]);
@@ -996,7 +997,7 @@ inline Index first_needed(const Mask& m, Index first, Index end) {
 
 // refuse caches that do not fit
 /// Throws unless there is a cache of the right width for each sequence,
-/// none of which lacks a key that the new rows may see.
+/// which has a key for each new row and lacks none that they may see.
 template <class S>
 void require_caches(const Layer<S>& L, const std::vector<Span>& spans,
                     std::span<KeyValueCache<S>> caches) {
@@ -1005,6 +1006,8 @@ void require_caches(const Layer<S>& L, const std::vector<Span>& spans,
   const Index dk = L.weights.W_K.cols(), dv = L.weights.W_V.cols();
   for (std::size_t b = 0; b < spans.size(); ++b) {
     const KeyValueCache<S>& c = caches[b];
+    require(spans[b].n == spans[b].m, "decode: sequence ", b, " has ",
+            spans[b].n, " new queries and ", spans[b].m, " new keys");
     require(c.keys().cols() == dk && c.values().cols() == dv,
             "decode: cache ", b, " has ", c.keys().cols(), " and ",
             c.values().cols(), " columns, expected ", dk, " and ", dv);
@@ -1077,7 +1080,9 @@ LayerGradient<S> layer_vjp(const Layer<S>& L, const Input<S>& X,
                            const Input<S>& dY, const Sequences& s = {}) {
   const auto spans = detail::require_layer("layer_vjp", L, X, C, s);
   detail::require_trace(L, X, C, t, dY);
-  LayerGradient<S> g{L.weights, zeros_like(L.parts), {}, {}};
+  LayerGradient<S> g{{}, zeros_like(L.parts), {}, {}};
+  g.weights.heads = L.weights.heads;
+  g.weights.kv_heads = L.weights.kv_heads;
   LayerTrace<S> bar;  // of Q, K, V
 
   // pull back through output and heads
@@ -1115,7 +1120,7 @@ KeyValueCache<S> empty_cache(const Layer<S>& L) {
 /// Appends the rows of X, sequence by sequence, to their caches, and
 /// returns their Y (thm. layer-prefix); keys that the mask shows to no
 /// later place are forgotten.  s.queries are the numbers of new rows,
-/// s.at the positions of new queries and of all keys in the cache.
+/// s.at the positions of new queries and of all keys then in the cache.
 /// Throws std::invalid_argument and std::domain_error, before any cache
 /// is changed unless for an empty row that shall be refused.
 template <class S>

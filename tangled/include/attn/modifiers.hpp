@@ -122,13 +122,6 @@ void each_part(F f, P&... p) {
   f("bias", p.bias...), f("table", p.table...);
   f("slope", p.slope...), f("sink", p.sink...);
 }
-/// The same parts in matrices of their own.
-template <class S, class R>
-VariantParts<S> owned(const VariantParts<S, R>& x) {
-  VariantParts<S> y;
-  each_part([](auto, const auto& from, auto& to) { to = from; }, x, y);
-  return y;
-}
 /// A query without a key: its row is zero, or is refused.
 enum class Empty { zero, refuse };
 
@@ -281,18 +274,6 @@ void require_variant(const char* who, const VariantParts<S, R>& x,
                  r.dropout.p, " is not in [0, 1)");
 }
 
-// sum over the rows that are seen
-/// product(Y), a sum with weights w over rows Y of any type; no row is
-/// read by those who may not see it.
-template <class S, class R, class F>
-Matrix<S> sum_rows(const Matrix<S>& scores, const Matrix<S>& w, const R& Y,
-                   F product) {
-  for (Index j = 0; j < Y.rows(); ++j)
-    if (!all_finite(Y.row(j)))
-      return sum_seen(scores, w, Matrix<S>(Y), product);
-  return product(Y);
-}
-
 // sum over the offsets that are seen
 /// 0 where query i sees a key at the offset of row k, -inf elsewhere.
 template <class S>
@@ -318,13 +299,13 @@ Matrix<S> sum_offsets(const Matrix<S>& scores, const Matrix<S>& W,
 }
 /// W^T Y for weights W of offsets: row k collects from the queries that
 /// see a key at its offset.
-template <class S>
+template <class S, class R>
 Matrix<S> rows_of_table(const Matrix<S>& scores, const Matrix<S>& W,
-                        const Matrix<S>& Y, const VariantRules& r) {
+                        const R& Y, const VariantRules& r) {
   if (spoilt_rows(Y).empty()) return times(W.transpose(), Y);
   const auto seen = offsets_seen(scores, r, r.mask.whole(), W.cols());
   return sum_seen(seen.transpose(), W.transpose(), Y,
-                  [&](const Matrix<S>& y) {
+                  [&](const auto& y) {
                     return times(W.transpose(), y);
                   });
 }
@@ -403,7 +384,7 @@ VariantForward<S> variant_forward(const VariantParts<S, R>& x,
 
   // sum up the values of a variant
   f.D = detail::dropped<S>(f.A.leftCols(r.mask.n_k()), r, all);
-  f.O = detail::sum_rows(f.scores, f.D, x.V, [&](const auto& V) {
+  f.O = detail::sum_seen(f.scores, f.D, x.V, [&](const auto& V) {
     return Matrix<S>(eq<"O^{ic} = A^i{}_j V^{jc}">(
         view<up, dn>(f.D), view<up, up>(V)).mat());
   });
@@ -449,7 +430,7 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S, R>& x,
 
     // sum up the values of one row of tiles
     const Matrix<S> D = detail::dropped<S>(row.A.leftCols(m), r, rows);
-    Matrix<S> O = detail::sum_rows(s, D, x.V, [&](const auto& V) {
+    Matrix<S> O = detail::sum_seen(s, D, x.V, [&](const auto& V) {
       Matrix<S> sum = Matrix<S>::Zero(h, V.cols());
       each_tile(r.mask, rows, tile, [&](const Block& b, Cover) {
         add_times(sum, D.middleCols(b.j0, b.j1 - b.j0),
@@ -469,10 +450,10 @@ TiledVariant<S> variant_in_tiles(const VariantParts<S, R>& x,
 /// Gradient of <dO, O> + <dlogZ, log Z> with respect to all parts (thm.
 /// variant-vjp) for the forward pass f of the same x and r; dlogZ may be
 /// empty.  Any expressions will do.  Throws std::invalid_argument.
-template <class S>
+template <class S, class R = Matrix<S>>
 VariantParts<S> variant_vjp(
-    const VariantParts<S>& x, const VariantRules& r,
-    const VariantForward<S>& f, const std::type_identity_t<Matrix<S>>& dO,
+    const VariantParts<S, R>& x, const VariantRules& r,
+    const VariantForward<S>& f, const Input<S>& dO,
     const std::type_identity_t<Vector<S>>& dlogZ = {}) {
   // refuse what does not belong to the forward pass
   detail::require_variant("variant_vjp", x, r);
@@ -496,7 +477,7 @@ VariantParts<S> variant_vjp(
   // pull back to the scores of a variant
   const auto seen_by = f.scores.transpose();
   g.V = detail::sum_seen(seen_by, f.D.transpose(), dO,
-                         [&](const Matrix<S>& Y) {
+                         [&](const auto& Y) {
                            return detail::value_cotangent(f.D, Y);
                          });
   Matrix<S> dA = Matrix<S>::Zero(n, m + 1);
@@ -541,13 +522,12 @@ VariantParts<S> variant_vjp(
     }
 
   // pull back to the vectors of a variant
-  g.Q = detail::sum_seen(f.scores, dP, x.K, [&](const Matrix<S>& K) {
+  g.Q = detail::sum_seen(f.scores, dP, x.K, [&](const auto& K) {
     return detail::query_cotangent(dP, K);
   });
   if (x.u.size() > 0) g.u = g.Q.colwise().sum();
   g.K = detail::sum_seen(seen_by, dP.transpose(),
-                         Matrix<S>(detail::displaced(x.Q, x.u)),
-                         [&](const Matrix<S>& Q) {
+                         detail::displaced(x.Q, x.u), [&](const auto& Q) {
                            return detail::key_cotangent(dP, Q);
                          });
   if (const Index rows = x.rel_keys.rows(); rows > 0) {
