@@ -112,7 +112,7 @@ build/python-package: $(LIBATTN) $(TANGLED) | build/doors/bin/pip
 	$Qcmp -s build/package.sum $@ || { $(HERE) install -q --force-reinstall $(THERE) $(INTO) \
 	  ./tangled/python && cp build/package.sum $@; }
 	$Qtouch $@
-# DOOR="torch jax" runs some, DOOR=speed takes the times alone (a quiet machine, ten
-# minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too
+# DOOR="torch jax" runs some, DOOR=tests all but the times, DOOR=speed the times alone (a
+# quiet machine, ten minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too
 doors: build/python-package
 	$Qbook/doors/run-doors $(DOOR)

@@ -1,9 +1,11 @@
 // c/forms.cpp: tangled from chapters/10a-doors.nw; edit that file, not this one.
 #define EIGEN_DONT_PARALLELIZE
 #include "views.hpp"
+#include "attn/einsum.hpp"
 #include "attn/fisher.hpp"
 #include "attn/hopfield.hpp"
 #include "attn/linear.hpp"
+#include "attn/positions.hpp"
 #include "attn/thermodynamics.hpp"
 
 namespace attn::door {
@@ -184,6 +186,121 @@ void linear_attention_vjp(attn_in Phi_, attn_in Psi_, attn_in V_,
     room.fill(call.who, dPsi, b, h, d.Psi);
     room.fill(call.who, dV, b, h, d.V);
   });
+}
+
+// connect rotations
+inline Places places_of(const Reals& at) {
+  std::vector<Index> p;
+  for (Index i = 0; i < at.rows(); ++i) {
+    const double x = at(i, 0);
+    require_domain(std::abs(x) <= 0x1p52 && x == std::floor(x),
+                   "rotations: position ", x, " is not whole");
+    p.push_back(Index(x));
+  }
+  return Places(std::move(p));
+}
+void rotations(attn_in at_, double base, attn_out c_, attn_out s_) {
+  Call call{"rotations"};
+  const Array at = call.reads("at", at_, 1, 3, true);
+  const Array c = call.writes("cosines", c_), s = call.writes("sines", s_);
+  call.needs({&at, &c, &s});
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const Rotary<double> R{frequencies<double>(2 * c.n[3], base)};
+    const auto t = attn::rotations(R, places_of(room.in(at, b, h)));
+    room.fill(call.who, c, b, h, t.cos);
+    room.fill(call.who, s, b, h, t.sin);
+  });
+}
+void rotate(attn_in X_, attn_in c_, attn_in s_, std::int32_t halves,
+            std::int32_t back, attn_out Y_) {
+  Call call{"rotate"};
+  const Array X = call.reads("X", X_), c = call.reads("cosines", c_);
+  const Array s = call.reads("sines", s_), Y = call.writes("Y", Y_);
+  call.needs({&X, &c, &s, &Y}), call.in_place = true;
+  require(halves == 0 || halves == 1, call.who, ": halves is ", halves);
+  require(back == 0 || back == 1, call.who, ": back is ", back);
+  require(c.n[3] <= X.n[3] / 2, call.who, ": ", c.n[3], " planes in ",
+          X.n[3], " features");
+  for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
+    const Rotations<double> t{
+        halves ? Pairs::halves : Pairs::neighbours, X.n[3] - 2 * c.n[3],
+        room.in(c, b, h), room.in(s, b, h)};
+    room.fill(call.who, Y, b, h,
+              attn::rotate<double>(room.in(X, b, h), t, back == 1));
+  });
+}
+
+// connect equations
+constexpr const char* sentence_of(detail::Fault f) {
+  using enum detail::Fault;
+  switch (f) {
+    // say which symbol no program can read
+    case no_equals: return "the left side is not followed by =";
+    case bad_character: return "cannot read this character";
+    case bad_index:
+      return "an index is a lower-case letter or a Greek command";
+    case no_name: return "sums and products are written without a sign";
+    case unclosed: return "a brace or parenthesis is not closed";
+    case no_factor: return "a term has no factor";
+    case too_large: return "more than 8 slots, 6 factors or 8 terms";
+
+    // say which rule of sums is broken
+    case same_height:
+      return "index summed between two slots of the same height; lower one "
+             "with a metric g_{ab} or raise one with g^{ab}";
+    case too_often:
+      return "index occurs more than twice in a term; rename one pair";
+    case summed_on_left:
+      return "index is summed on the right and stands on the left as well; "
+             "if no sum is meant, write it in parentheses: ^{(h)}";
+    case dangling:
+      return "index occurs once on the right and not on the left";
+    case height_moves:
+      return "free index is up on one side and down on the other";
+
+    // say which rule of places is broken
+    case not_on_right:
+      return "index on the left is missing from a term on the right";
+    case twice_on_left: return "index stands twice on the left";
+    case label_summed:
+      return "a label is not summed, so it has to stand on the left";
+    case label_mixed:
+      return "index is a label in one place and not in another";
+    default: return "";
+  }
+}
+inline std::string plan_of(const detail::Equation& e) {
+  std::ostringstream s;
+  const auto slots = [&s](const detail::Factor& f) {
+    for (const detail::Slot& x : f) s << x.letter;
+  };
+  for (const detail::Term& t : e) {
+    s << t.num;
+    if (t.den != 1) s << '/' << t.den;
+    for (const detail::Factor& f : t)
+      s << (&f == t.begin() ? ' ' : ','), slots(f);
+    s << "->", slots(e.left), s << '\n';
+  }
+  return s.str();
+}
+inline std::string where(const detail::Equation& e) {
+  if (e.fault >= detail::Fault::same_height)
+    return ": " + detail::spelled(e.letter);
+  const bool printed = ' ' < e.letter && e.letter < 127;
+  return printed ? std::string(": ") + e.letter : "";
+}
+void subscripts(const char* text, char* program, std::int64_t room) {
+  require(text && program, "subscripts: ", text ? "program" : "text",
+          " is null");
+  const std::string_view all(text, ::strnlen(text, 1025));
+  require(all.size() <= 1024, "subscripts: text of more than 1024 bytes");
+  const auto e = detail::judged(detail::Reader{all, 0, {}}.equation());
+  require(e.fault == detail::Fault::none, "eq: ", sentence_of(e.fault),
+          where(e));
+  const std::string plan = plan_of(e);
+  require(room > std::ssize(plan), "subscripts: program of ", room,
+          " bytes for ", plan.size() + 1);
+  std::copy_n(plan.c_str(), plan.size() + 1, program);
 }
 }  // namespace attn::door
 extern "C" {

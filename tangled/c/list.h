@@ -39,6 +39,21 @@ ATTN_FUNCTION(linear_attention_vjp,
               (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
                attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
               (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+/** Tables cosines, sines (B,H,n,w) of rotary positions at (B,H,n), which
+    are whole: plane a of w turns by base^(-a/w) for each position. */
+ATTN_FUNCTION(rotations, (attn_in at, double base, attn_out cosines,
+                          attn_out sines), (at, base, cosines, sines))
+/** Y (B,H,n,d) is X (B,H,n,d) turned by tables (B,H,n,w): features 2a and
+    2a + 1, or a and a + w if halves is 1; by the opposite angles if back
+    is 1.  Y may be X itself. */
+ATTN_FUNCTION(rotate, (attn_in X, attn_in cosines, attn_in sines,
+                       int32_t halves, int32_t back, attn_out Y),
+              (X, cosines, sines, halves, back, Y))
+/** Writes to program, of room bytes, the terms of a tensor equation, each
+    a line of coefficient and subscripts as einsum wants them: of
+    "s = 2 v^a w_a" the line "2 a,a->". */
+ATTN_FUNCTION(subscripts, (const char *text, char *program, int64_t room),
+              (text, program, room))
 #endif
 #ifndef ATTN_ONLY_ONCE
 

@@ -179,6 +179,11 @@ struct Call {
   }
 
   // demand that nothing overlaps
+  bool in_place = false;
+  static bool same(const Array& a, const Array& b) {
+    return a.place == b.place && a.type == b.type && a.n == b.n &&
+           a.step == b.step;
+  }
   void keeps_apart() const {
     const auto apart = [this](const Array& a, const Array& b) {
       require(disjoint(a, b) || disjoint(b, a), who, ": ", a.name,
@@ -188,7 +193,8 @@ struct Call {
       if (!out[k].given()) continue;
       require(nested(out[k]), who, ": elements of ", out[k].name,
               " overlap each other");
-      for (const Array& a : in) if (a.given()) apart(out[k], a);
+      for (const Array& a : in)
+        if (a.given() && !(in_place && same(out[k], a))) apart(out[k], a);
       for (std::size_t l = 0; l < k; ++l)
         if (out[l].given()) apart(out[k], out[l]);
     }

@@ -80,6 +80,34 @@ else:
     k16, v16 = numpy.asarray(K).astype("e"), numpy.asarray(V).astype("e")
     attn.flash(q16, k16, v16, None, o16, None)
     assert abs(o16 - o).max() < 0.02
+    x, at = numpy.sin(numpy.arange(24.0)).reshape(2, 3, 4), [5, 0, 2]
+    angle = numpy.array(at)[:, None] * 100.0 ** -numpy.array([0, 0.5])
+    c, s = numpy.cos(angle), numpy.sin(angle)
+    near2 = lambda a, b: near(abs(numpy.asarray(a) - b).max(), 0)
+    a, b = x[..., :2], x[..., 2:]
+    near2(attn.rotary(x, at, 100, halves=True),
+          numpy.concatenate([a * c - b * s, a * s + b * c], -1))
+    y, (a, b) = attn.rotary(x, at, 100), (x[..., ::2], x[..., 1::2])
+    near2(y[..., ::2], a * c - b * s)
+    near2(y[..., 1::2], a * s + b * c)
+    near2(attn.rotary(x, width=2)[..., 2:], x[..., 2:])
+    part = attn.rotary(x.astype("f"), at, 100)
+    assert part.dtype == "f" and abs(part - y).max() < 1e-6
+    refuses("whole", attn.rotary, x, [0.5, 1, 2])
+    q, k, v = (numpy.asarray(m) for m in (Q, K, V))
+    g = numpy.diag([1.0, 2, 3, 4])
+    line = "S^{ij} = Q^{ia} g_{ab} K^{jb}"
+    near2(attn.equation(line, q, g, k), q @ g @ k.T)
+    near2(attn.equation(r"x^i = -\tfrac{1}{2} A^i{}_j y^j + 2 z^i",
+                        g, q[0], q[1]), 2 * q[1] - g @ q[0] / 2)
+    near2(attn.equation("s = A^a{}_a", g), 10)
+    refuses("with a metric g_{ab}", attn.equation, "S^{ij} = Q^{ia} K^{ja}", q, k)
+    refuses("as many arguments", attn.equation, line, q, k)
+    refuses("slots", attn.equation, line, q, g[0], k)
+    refuses("index a has extent 4 and 1", attn.equation, line, q, g[:1], k)
+    refuses("index i has extent 3 and 1", attn.equation, "x^i = y^i + z^i",
+            q[:, 0], q[:1, 0])
+    assert attn.subscripts(line) == "1 ia,ab,jb->ij\n"
     print("with numpy", numpy.__version__)
 outputs = [matrix(3, 2, lambda k: 0.0) for _ in range(8)]
 threads = [threading.Thread(

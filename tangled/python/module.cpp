@@ -2,6 +2,7 @@
 #include "attn.h"
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -257,7 +258,8 @@ static void define(To& to, const char* as, const std::string& name,
                    const char* names, void (*f)(P...)) {
   constexpr bool method = !std::is_same_v<To, nb::module_>;
   constexpr bool in_c = ((std::is_same_v<P, Cache**> ||
-                          std::is_same_v<P, std::int64_t*>) || ...);
+                          std::is_same_v<P, std::int64_t*> ||
+                          std::is_same_v<P, char*>) || ...);
   if constexpr (!in_c && sizeof...(P) > method) {
     static std::deque<std::string> kept;
     if (method) next_name(names);
@@ -300,6 +302,13 @@ NB_MODULE(_attn, m) {
     return end - first;
   });
   define_list(m, cache);
+
+  // define a text that C writes
+  m.def("subscripts", [](const char* text) {
+    char program[1024];
+    door::subscripts(text, program, sizeof program);
+    return std::string(program);
+  }, nb::arg("text"), doc_of("subscripts"));
   m.def("cpu", [] { return attn_cpu(); }, "The code in use.");
   m.def("version", [] { return attn_version(); });
   m.def("use_cpu", [](const char* name) {

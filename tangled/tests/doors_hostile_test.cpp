@@ -57,7 +57,8 @@ static std::string shape_of(const std::string& name) {
       {"E", "BHn"},     {"X", "BHnd"},     {"Y", "BHnd"},
       {"Phi", "BHnd"},  {"Psi", "BGmd"},   {"dPhi", "BHnd"},
       {"dPsi", "BGmd"}, {"bias", "BHnm"},  {"keep", "BHnm"},
-      {"slopes", "H"},  {"sinks", "H"}};
+      {"slopes", "H"},  {"sinks", "H"},    {"at", "BHn"},
+      {"cosines", "BHnw"}, {"sines", "BHnw"}};
   const auto at = known.find(name);
   return at == known.end() ? "dd" : at->second;
 }
@@ -70,11 +71,13 @@ struct Fuzz {
   std::map<char, Index> extents{};
   std::map<int, std::vector<double>> images{};
   int type = ATTN_F64, fault = -1, faulty = -1, made = 0;
-  bool fatal = false;
+  bool fatal = false, in_place = false;
+  std::int64_t space = 0;
   std::deque<attn_view> views{};
   std::deque<std::pair<std::string, attn_view>> outputs{};
   std::deque<attn_rule> rules{};
   std::vector<std::string> names{};
+  std::string text{};
   std::size_t next = 0;
   attn_cache* cache = nullptr;
   attn_cache* born = nullptr;
@@ -92,6 +95,7 @@ struct Fuzz {
   void begin(const std::string& parameters) {
     for (const char c : {'n', 'm', 'd', 'e'}) extents[c] = roll(5);
     if (roll(3)) extents['d'] = 1 + roll(3);
+    extents['w'] = roll(1 + extents['d'] / 2);
     extents['B'] = 1 + roll(2), extents['H'] = 1 + roll(4);
     extents['G'] = roll(3) ? extents['H'] : 1;
     if (roll(20) == 0) extents['G'] = 1 + roll(3);
@@ -99,6 +103,7 @@ struct Fuzz {
     if (parameters.find("cache,") != parameters.npos && roll(2)) fit_cache();
     fault = roll(2) ? -1 : int(roll(12)), faulty = int(roll(5));
     made = 0, fatal = false, next = 0, born = nullptr;
+    in_place = parameters.find("attn_in X, attn_in cosines") == 1;
     views.clear(), outputs.clear(), rules.clear(), names.clear();
     std::istringstream words(parameters);
     for (std::string w; std::getline(words, w, ',');) {
@@ -155,6 +160,8 @@ struct Fuzz {
     if (image.empty()) image = numbers_of(v.type);
     std::copy_n(image.begin() + roll(slot), slot,
                 arena.begin() + std::ptrdiff_t(slot) * made);
+    if (name == "at" && roll(4))
+      std::fill_n(arena.begin() + std::ptrdiff_t(slot) * made, slot, 0.0);
     if (made++ == faulty) plant(v, out);
     if (out) outputs.emplace_back(name, v);
     return &views.emplace_back(v);
@@ -200,6 +207,7 @@ struct Fuzz {
         fatal = out && !views.empty() && same_kind(views.front(), v) &&
                 volume(views.front()) > 0 && volume(v) > 0;
         if (fatal) v.data = views.front().data;
+        fatal = fatal && !in_place;
         break;
       case 8:
         fatal = out && v.extent[k] > 1 && volume(v) > 0;
@@ -235,6 +243,25 @@ struct Fuzz {
   }
 
   // make any argument of the fuzz
+  const char* equation() {
+    static const char* const some[] = {
+        "S^{ij} = Q^{ia} g_{ab} K^{jb}", "s = v^i w_i + 3 u",
+        "x^\\mu = -\\tfrac{1}{7} A^\\mu{}_\\nu y^\\nu", "S^{ij} = Q^{ia}",
+        "\\bar{\\hat{S}}^{i(h)} = \\partial_a Q^{(h)ia}"};
+    text = some[roll(5)];
+    if (roll(8) == 0) text.resize(std::size_t(roll(Index(text.size()))));
+    if (roll(8) == 0 && !text.empty())
+      text[std::size_t(roll(Index(text.size())))] = char(roll(256));
+    if (roll(40) == 0) text = std::string(std::size_t(roll(2000)), '{');
+    return roll(20) ? text.c_str() : (fatal = true, nullptr);
+  }
+  char* program() {
+    space = 8 * roll(12);
+    attn_view v{arena.data() + slot * (slots - 1), ATTN_F64, 1, {space / 8},
+                {1}};
+    outputs.emplace_back("program", v);
+    return roll(20) ? static_cast<char*>(v.data) : (fatal = true, nullptr);
+  }
   template <class P>
   P argument() {
     const std::string name = names[next++];
@@ -245,10 +272,13 @@ struct Fuzz {
     else if constexpr (std::is_same_v<P, attn_cache**>) return &born;
     else if constexpr (std::is_same_v<P, std::int64_t*>)
       return roll(10) ? &rows[0] : nullptr;
+    else if constexpr (std::is_same_v<P, const char*>) return equation();
+    else if constexpr (std::is_same_v<P, char*>) return program();
     else if constexpr (std::is_same_v<P, double>) {
       const double odd[] = {0, -1, NAN, HUGE_VAL, 1e300};
       return roll(6) ? 0.5 : odd[roll(5)];
     } else {
+      if (name == "room") return static_cast<P>(space);
       return static_cast<P>(roll(8) ? roll(3) : roll(3) - 100);
     }
   }

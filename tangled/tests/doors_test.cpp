@@ -19,7 +19,9 @@ static const char* const oldest = "generic";
 #include "attn/fisher.hpp"
 #include "attn/hopfield.hpp"
 #include "attn/linear.hpp"
+#include "attn/positions.hpp"
 #include "attn/thermodynamics.hpp"
+#include <fstream>
 
 namespace attn {
 // show a matrix to C
@@ -131,6 +133,96 @@ BOOST_AUTO_TEST_CASE(linear_attention_is_the_library) {
                           : linear_attention_vjp(Phi, Psi, V, dO);
     same_bits(dPhi, g.Phi), same_bits(dPsi, g.Psi), same_bits(dV, g.V);
   }
+}
+BOOST_AUTO_TEST_CASE(rotations_are_the_library) {
+  const Index n = 9, d = 7;
+  for (const Index w : {0, 2, 3}) for (const int halves : {0, 1}) {
+    const auto X = gaussian<double>(n, d, 1, "X");
+    Vector<double> at(n);
+    std::vector<Index> ids;
+    for (Index i = 0; i < n; ++i)
+      ids.push_back(i * i - 20), at(i) = double(ids.back());
+    const Rotary<double> R{frequencies<double>(2 * w, 500),
+                           halves ? Pairs::halves : Pairs::neighbours,
+                           d - 2 * w};
+    const auto t = rotations(R, Places(ids));
+    Matrix<double> C(n, w), S(n, w), Y(n, d);
+    const auto p = seen(at), c = seen(C), s = seen(S), x = seen(X);
+    const auto y = seen(Y);
+    succeeds(attn_rotations(&p, 500, &c, &s));
+    same_bits(C, t.cos), same_bits(S, t.sin);
+    succeeds(attn_rotate(&x, &c, &s, halves, 0, &y));
+    same_bits(Y, rotate<double>(X, t));
+    succeeds(attn_rotate(&y, &c, &s, halves, 1, &y));
+    same_bits(Y, rotate<double>(rotate<double>(X, t), t, true));
+
+    // rotate where the tables are shared
+    const auto Z = gaussian<float>(2 * n, d, 1, "Z");
+    Matrix<float> to(2 * n, d);
+    const Matrix<float> c4 = C.cast<float>(), s4 = S.cast<float>();
+    const auto c1 = seen(c4), s1 = seen(s4);
+    const auto heads = [&](const Matrix<float>& m) {
+      return attn_view{const_cast<float*>(m.data()) + (n - 1) * d, ATTN_F32, 3,
+                       {2, n, d}, {n * d, -d, 1}};
+    };
+    const auto z = heads(Z), o = heads(to);
+    succeeds(attn_rotate(&z, &c1, &s1, halves, 0, &o));
+    const Rotations<double> one{R.pairs, R.fixed, c4.cast<double>(),
+                                s4.cast<double>()};
+    for (const Index h : {0, 1}) {
+      const Matrix<double> rows =
+          Z.middleRows(h * n, n).colwise().reverse().cast<double>();
+      const Matrix<double> turned = rotate<double>(rows, one);
+      same_bits(Matrix<float>(to.middleRows(h * n, n).colwise().reverse()),
+                Matrix<float>(turned.cast<float>()));
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(equations_are_judged) {
+  std::ifstream file("build/src/include/attn/einsum.hpp");
+  std::stringstream header;
+  header << file.rdbuf();
+  std::string text = header.str();
+  std::vector<std::string> said;
+  for (auto at = text.find("static_assert(f != "); at != text.npos;
+       at = text.find("static_assert(f != ", at + 1)) {
+    std::string& sentence = said.emplace_back();
+
+    // gather the literals of an assertion
+    const auto end = text.find(";\n", at);
+    for (auto from = text.find('"', at); from < end;) {
+      const auto to = text.find('"', from + 1);
+      sentence += text.substr(from + 1, to - from - 1);
+      from = text.find('"', to + 1);
+    }
+  }
+  const char* wrong[] = {
+      "S^i", "S^i = $", "S^{i1} = v^i", "S^i = \\sum_a v^i", "S^{(i} = v^i",
+      "S^i = ", "S = v^{abcdefghi}", "S^{ij} = Q^{ia} K^{ja}",
+      "S = Q^a K_a R^a", "S^i = Q^i K_i", "S^i = Q^{ia}", "S_i = Q^i",
+      "S^{ij} = Q^i", "S^{ii} = Q^i", "S = Q^{(h)}", "S^{(h)} = Q^h"};
+  BOOST_TEST(said.size() == std::size(wrong));
+  char program[1024];
+  for (std::size_t k = 0; k < std::min(said.size(), std::size(wrong)); ++k) {
+    BOOST_TEST(attn_subscripts(wrong[k], program, 1024) == ATTN_ARGUMENT);
+    const std::string message = attn_message();
+    verify(message.substr(0, said[k].size()) != said[k], 0);
+  }
+
+  // turn right equations into plans
+  const auto plan = [&](const char* equation, std::int64_t room) {
+    program[0] = '\0';
+    return attn_subscripts(equation, program, room) == ATTN_OK
+               ? std::string(program) : std::string("refused");
+  };
+  const char* scores = "S^{ij} = Q^{ia} g_{ab} K^{jb}";
+  BOOST_TEST(plan(scores, 1024) == "1 ia,ab,jb->ij\n");
+  BOOST_TEST(plan(scores, 16) == "1 ia,ab,jb->ij\n");
+  BOOST_TEST(plan(scores, 15) == "refused");
+  BOOST_TEST(plan("x^{\\mu(h)} = -\\tfrac{1}{2} A^{\\mu(h)}{}_\\nu y^\\nu"
+                  " + 3 z^{\\mu(h)}", 1024) ==
+             "-1/2 LhM,M->Lh\n3 Lh->Lh\n");
+  BOOST_TEST(plan(std::string(1025, ' ').c_str(), 1024) == "refused");
 }
 BOOST_AUTO_TEST_SUITE_END()
 }  // namespace attn

@@ -44,6 +44,21 @@ ATTN_FUNCTION(linear_attention_vjp,
               (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
                attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
               (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
+/** Tables cosines, sines (B,H,n,w) of rotary positions at (B,H,n), which
+    are whole: plane a of w turns by base^(-a/w) for each position. */
+ATTN_FUNCTION(rotations, (attn_in at, double base, attn_out cosines,
+                          attn_out sines), (at, base, cosines, sines))
+/** Y (B,H,n,d) is X (B,H,n,d) turned by tables (B,H,n,w): features 2a and
+    2a + 1, or a and a + w if halves is 1; by the opposite angles if back
+    is 1.  Y may be X itself. */
+ATTN_FUNCTION(rotate, (attn_in X, attn_in cosines, attn_in sines,
+                       int32_t halves, int32_t back, attn_out Y),
+              (X, cosines, sines, halves, back, Y))
+/** Writes to program, of room bytes, the terms of a tensor equation, each
+    a line of coefficient and subscripts as einsum wants them: of
+    "s = 2 v^a w_a" the line "2 a,a->". */
+ATTN_FUNCTION(subscripts, (const char *text, char *program, int64_t room),
+              (text, program, room))
 /** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
     dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
     bias and keep are (B,H,n,m), slopes and sinks (H). */
@@ -142,6 +157,8 @@ def _rule(stack, given):
         return None
     rule = Rule(ctypes.sizeof(Rule), 0)
     for name, value in given.items():
+        if value is None and name in NUMBERS + ARRAYS:
+            continue
         if name in NUMBERS:
             rule.has |= 1 << NUMBERS.index(name)
             setattr(rule, name, value)
@@ -175,7 +192,8 @@ TYPES = {"attn_in": ctypes.POINTER(View),
          "double": ctypes.c_double, "int32_t": ctypes.c_int32,
          "int64_t": ctypes.c_int64, "attn_cache *": ctypes.c_void_p,
          "attn_cache **": ctypes.POINTER(ctypes.c_void_p),
-         "int64_t *": ctypes.POINTER(ctypes.c_int64)}
+         "int64_t *": ctypes.POINTER(ctypes.c_int64),
+         "const char *": ctypes.c_char_p, "char *": ctypes.c_char_p}
 def entries():
     """name, documentation and (type, name) of all parameters"""
     for doc, name, parameters in ENTRY.findall(TABLE):
@@ -230,3 +248,9 @@ class Cache:
     def __del__(self):
         if getattr(self, "_made", None):
             _lib.attn_cache_free(self._made)
+_subscripts = subscripts
+def subscripts(text):
+    room = ctypes.create_string_buffer(1024)
+    _subscripts(text.encode(), room, len(room))
+    return room.value.decode()
+subscripts.__doc__ = _subscripts.__doc__
