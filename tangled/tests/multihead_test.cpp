@@ -250,8 +250,10 @@ BOOST_AUTO_TEST_CASE(keys_read_who_sees_them) {
     for (Index j = 0; j < 7; ++j) {
       Patchy bad = good;
       for (Index i = 0; i < 5; ++i)
-        if (!good.sees(i, j))
-          bad.X.row(i).setConstant(poison), bad.dY.row(i).setConstant(poison);
+        if (!good.sees(i, j)) bad.X.row(i).setConstant(poison);
+      verify(distance(bad.back().C.row(j), good.back().C.row(j)), 0);
+      for (Index i = 0; i < 5; ++i)
+        if (!good.sees(i, j)) bad.dY.row(i).setConstant(poison);
       verify(distance(bad.back().C.row(j), good.back().C.row(j)), 0);
     }
 }
@@ -277,6 +279,23 @@ BOOST_AUTO_TEST_CASE(weights_read_what_is_in_a_pair) {
   Patchy asks = good;
   asks.X.row(0).setConstant(std::nan(""));
   BOOST_TEST(asks.back().weights.W_Q.array().isNaN().all());
+}
+BOOST_AUTO_TEST_CASE(the_last_head_and_the_last_query_see) {
+  Patchy late;
+  late.m.W_V.rightCols(3).setConstant(std::nan(""));
+  const auto Y = late.forward().Y;
+  for (Index i = 0; i < 5; ++i) {
+    BOOST_TEST(Y.row(i).array().isNaN().all() == (i != 2));
+    BOOST_TEST(Y.row(i).array().isFinite().all() == (i == 2));
+  }
+  Patchy last;
+  last.C = last.C.topRows(3).eval();
+  last.B = Matrix<double>::Zero(5, 3);
+  last.B.col(1).head(4).setConstant(-HUGE_VAL);
+  last.C.row(1).setConstant(std::nan(""));
+  const auto w = last.back().weights;
+  BOOST_TEST(w.W_K.array().isNaN().all());
+  BOOST_TEST(w.W_V.array().isNaN().all());
 }
 
 // check what the heads refuse
