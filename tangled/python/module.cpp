@@ -75,6 +75,7 @@ static int type_of(const std::string& name, nb::dlpack::dtype t) {
 // describe an array of Python
 template <class Array>
 static attn_view view_of(const std::string& name, const Array& a) {
+  // refuse what no view can describe
   if (a.device_type() != nb::device::cpu::value)
     throw nb::value_error((name + ": is not in this computer's memory"
                            ).c_str());

@@ -25,6 +25,8 @@ struct Seen {
 static Seen see(ffi::AnyBuffer b, bool positions_first) {
   const auto n = b.dimensions();
   Seen x;
+
+  // join the extents that lead
   std::int64_t lead = 1, last[3] = {1, 1, 1};
   for (std::size_t k = 0; k < n.size(); ++k)
     if (k + 3 < n.size()) lead *= n[k];
@@ -38,6 +40,14 @@ static Seen see(ffi::AnyBuffer b, bool positions_first) {
   x.bytes = h * r * c * size;
   return x;
 }
+static Seen see_pairs(ffi::AnyBuffer b, std::int64_t n, std::int64_t m) {
+  Seen x = see(b, false);
+  if (x.view.extent[2] == 1) x.view.extent[2] = n, x.view.stride[2] = 0;
+  if (x.view.extent[3] == 1) x.view.extent[3] = m, x.view.stride[3] = 0;
+  return x;
+}
+
+// see rows of XLA as a view
 static Seen see_rows(ffi::AnyBuffer b) {
   const auto n = b.dimensions();
   Seen x;
@@ -47,12 +57,6 @@ static Seen see_rows(ffi::AnyBuffer b) {
   x.view = {b.untyped_data(), type_of(b.element_type()), 3, {lead, h, r},
             {h * r, r, 1}};
   x.bytes = h * r * std::int64_t(ffi::ByteWidth(b.element_type()));
-  return x;
-}
-static Seen see_pairs(ffi::AnyBuffer b, std::int64_t n, std::int64_t m) {
-  Seen x = see(b, false);
-  if (x.view.extent[2] == 1) x.view.extent[2] = n, x.view.stride[2] = 0;
-  if (x.view.extent[3] == 1) x.view.extent[3] = m, x.view.stride[3] = 0;
   return x;
 }
 
@@ -155,6 +159,8 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(
         .Ret<ffi::AnyBuffer>().Attr<std::int64_t>("arrays")
         .Attr<std::int64_t>("has").Attr<double>("scale")
         .Attr<std::int64_t>("left").Attr<std::int64_t>("right"));
+
+// export the handler of the gradient
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
     attn_xla_flash_vjp, flash_vjp,
     ffi::Ffi::Bind().Arg<ffi::AnyBuffer>().Arg<ffi::AnyBuffer>()

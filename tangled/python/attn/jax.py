@@ -91,7 +91,8 @@ def dot_product_attention(
     if bias is not None:
         bias = bias.astype(jnp.promote_types(q.dtype, jnp.float32))
     O, L = _flash(rule, q, k, v, bias, mask)
+    O = O.astype(q.dtype).reshape(shape)
     if return_residual:
         L = jax.lax.stop_gradient(L.swapaxes(1, 2).astype(k.dtype))
-        return O.astype(q.dtype).reshape(shape), L.reshape(shape[:-1])
-    return O.astype(q.dtype).reshape(shape)
+        return O, L.reshape(shape[:-1])
+    return O

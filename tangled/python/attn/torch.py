@@ -15,7 +15,6 @@ _RULE = ("Tensor? bias, Tensor? keep, Tensor? sinks, float? scale, "
 
 def _seen(x: Tensor | None) -> Tensor | None:
     return None if x is None else x.detach()
-
 def _rule(values: tuple[Any, ...]) -> dict[str, Any]:
     return {name: _seen(x) if isinstance(x, Tensor) else x
             for name, x in zip(_FIELDS, values, strict=True)}
