@@ -99,7 +99,7 @@ wheel: $(LIBATTN) $(TANGLED)
 	  build/wheel/raw/*.whl > build/wheel/log 2>&1 || { cat build/wheel/log >&2; exit 1; }
 	$(call made,$$(ls build/wheel/*.whl))
 
-## setup-doors: PyTorch, JAX and models of Hugging Face, for `make doors' (2 GB; 8 with peers)
+## setup-doors: PyTorch, JAX and models of Hugging Face, for `make doors' (7 GB; 1 more than setup-peers has)
 ## doors: the package of Python in build/doors, tried with other people's tests, and timed
 .PHONY: setup-doors doors
 setup-doors:
