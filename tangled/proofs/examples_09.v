@@ -1,6 +1,8 @@
 (* proofs/examples_09.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require finished online recompute transfers all_gradients cap.
+From attn Require finished online recompute transfers all_gradients cap
+  merged.
+From mathcomp.classical Require boolp.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -46,3 +48,47 @@ Example conservation_with_sink := @all_gradients.conservation_with_sink R _ _
 End Sink.
 Example derive_cap (R : realType) x :=
   @cap.derive_cap R 1 x (oner_neq0 R).
+
+(* examples of rounded blocks, in Coq *)
+Section Two.
+Variable R : realType.
+Let s (j : bool) : R := if j then 1 else 0.
+Let half : R := 2%:R^-1.
+Let exactly (a : R) : merged.rounded half a a.
+Proof. by exists 0; rewrite ?normr0 ?addr0 ?mulr1// invr_ge0 ler0n. Qed.
+Let exact_exp (a : R) : merged.exponential half half a (expR a).
+Proof.
+by exists 0, 0; rewrite normr0 invr_ge0 ler0n !addr0 !mulr1.
+Qed.
+Let rescaled_two (a b : R) : exists c, merged.rescaled half half a b c.
+Proof.
+rewrite /merged.rescaled; case: eqP => _; first by exists a.
+by exists (expR b * a); exists (expR b).
+Qed.
+Let block j : exists c,
+  merged.computed s half half 0 (fun=> 1) (merged.Block [set j]) c.
+Proof.
+pose p i := expR (s i - merged.top s 0 (merged.Block [set j])).
+exists (p j); apply: (merged.OfBlock (p := p)) (merged.One _ _ _) => i _.
+  exact: exact_exp.
+by rewrite mulr1; exact: exactly.
+Qed.
+
+(* an example of a merged row, in Coq *)
+Let one := merged.Block [set true].
+Let other := merged.Block [set false].
+Lemma two : exists c,
+  merged.computed s half half 0 (fun=> 1) (merged.Merger one other) c.
+Proof.
+have [y yE] := block true; have [z zE] := block false.
+pose m := merged.top s 0 (merged.Merger one other).
+have [y' yE'] := rescaled_two y (merged.top s 0 one - m).
+have [z' zE'] := rescaled_two z (merged.top s 0 other - m).
+exists (y' + z'); apply: merged.OfMerger yE zE yE' zE' (exactly _).
+by rewrite /= disjoints1 inE.
+Qed.
+Lemma half_lt1 : half < 1. Proof. by rewrite invf_lt1 ?ltr0n// ltr1n. Qed.
+Lemma half_ge0 : 0 <= half. Proof. by rewrite invr_ge0 ler0n. Qed.
+Example merged_row := @merged.merged_row R _ s half half 0 half_ge0 half_lt1
+  half_lt1 _ _ _ (svalP (boolp.cid two)).
+End Two.

@@ -11,22 +11,41 @@ const double inf = std::numeric_limits<double>::infinity();
 const double NaN = std::numeric_limits<double>::quiet_NaN();
 
 // bound the rounding of a merged row
-/// Bound on the error of the output of a row of scores, by a tree of D
-/// mergers over blocks of b keys in arithmetic S (thm. online-rounding).
+/// Exponents x_j of the errors of keys with the given scores, computed in
+/// S by mergers over blocks of b keys, D deep, of which r raise the maximum
+/// (thm. online-rounding).
+template <class S>
+RowVector<double> merged_exponents(const RowVector<double>& s, Index b,
+                                   Index D, Index r) {
+  const double u = unit_roundoff<S>(), m = s.maxCoeff();
+  const double rounded = double(b + D + r) * u / (1 - u);
+  const double e = double(r + 1) * 2 * u / (1 - 2 * u);
+  return s.unaryExpr([=](double x) {
+    return x == -inf ? 0 : u * (m - x) + rounded + e;
+  });
+}
+/// Bound on the error of the output of such a row; r = D unless given.
 template <class S>
 RowVector<double> merged_bound(const RowVector<S>& scores,
-                               const Matrix<S>& V, Index b, Index D) {
+                               const Matrix<S>& V, Index b, Index D,
+                               Index r = -1) {
   const RowVector<double> s = lift<double>(scores);
-  const double m = s.size() > 0 ? s.maxCoeff() : -inf;
-  if (m == -inf) return RowVector<double>::Zero(V.cols());
-  const double u = 1.01 * unit_roundoff<S>();
-  RowVector<double> A(s.size()), r(s.size());
+  const double u = unit_roundoff<S>();
+  if (s.size() == 0 || s.maxCoeff() == -inf)
+    return RowVector<double>::Zero(V.cols());
+  const auto x = merged_exponents<S>(s, b, D, r < 0 ? D : r);
+
+  // bound the quotient of two sums
+  RowVector<double> w = (s.array() - s.maxCoeff()).exp();
+  w /= w.sum();
+  double over = 0, under = 0;
+  for (Index j = 0; j < s.size(); ++j)
+    over += w(j) * std::expm1(x(j)), under += w(j) * std::expm1(-x(j));
   for (Index j = 0; j < s.size(); ++j) {
-    A(j) = std::exp(s(j) - m);
-    r(j) = A(j) > 0 ? u * (m - s(j) + double(b + 3 + 4 * D)) : 0;
+    const double y = x(j) + u / (1 - u);
+    w(j) *= std::max((std::expm1(y) - under) / (1 + under),
+                     (over - std::expm1(-y)) / (1 + over));
   }
-  A /= A.sum();
-  const RowVector<double> w = A.array() * (r.array() + A.dot(r));
   return w * lift<double>(V).cwiseAbs();
 }
 

@@ -519,9 +519,8 @@ BOOST_AUTO_TEST_CASE(answer_order) {
     std::sort(s.data(), s.data() + n, std::greater<float>());
     const Matrix<float> V = gaussian<float>(n, 1, seed + 9);
     const Matrix<quad> A = softmax(RowVector<quad>(lift<quad>(s)));
-    const Index mergers = n / b / 4;  // those that count 1, by fours
     verify(online_row(s, V, b).output(), times(A, lift<quad>(V)),
-           merged_bound(s, V, b, mergers));
+           merged_bound(s, V, b, n / b, 0));
   }
 }
 BOOST_AUTO_TEST_SUITE_END()
