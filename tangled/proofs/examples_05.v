@@ -77,6 +77,10 @@ exact: len_ge0.
 Qed.
 Example collapse := @collapse.collapse R n D _ X (fun=> 0) (fun=> 0)
   (fun=> 1) (fun=> 1) bounded bounded_value (fun=> ler01) (fun=> ler01).
+Example cubic := @collapse.cubic R n D [finType of unit] X (fun=> 1) (fun=> 1)
+  (fun=> ler01) (fun=> ler01).
+Example collapse_attained (x k : R) :=
+  @collapse.collapse_attained R x 1 k ler01.
 End Depth.
 
 (* an example of diverse heads, in Coq *)
