@@ -1,6 +1,7 @@
 (* proofs/examples_02.v: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require divergence entropy gibbs jacobian luce response maximum.
+From attn Require divergence entropy gibbs jacobian luce response maximum
+  logerr gibbsround.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -94,3 +95,49 @@ by rewrite expR_gt1 invr1 ltr01.
 Qed.
 Example hot_and_cold := @maximum.hot_and_cold R _ up _ true 1 erefl above_mean.
 End Largest.
+
+(* examples of a row without errors, in Coq *)
+Section Rounded.
+Variable R : realType.
+Let u : R := 16%:R^-1.
+Let s (j : unit) : R := 0.
+Lemma u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Lemma two_u_ge0 : 0 <= 2%:R * u.
+Proof. by rewrite mulr_ge0 ?ler0n ?u_ge0. Qed.
+Lemma exact_result (c a : R) : 0 <= c -> logerr.rounds c a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Let ok a := @exact_result u a u_ge0.
+Let ok2 a := @exact_result (2%:R * u) a two_u_ge0.
+Lemma nothing (f : unit -> R) :
+  logerr.total u [seq f j | j <- enum (predC1 tt)] 0.
+Proof.
+by rewrite (_ : enum _ = [::])//; apply: size0nil;
+  rewrite -cardE cardC1 card_unit.
+Qed.
+Lemma small : gibbsround.kappa s 1 tt u 0 < 1.
+Proof.
+rewrite /gibbsround.kappa card_unit /gibbsround.xbar big1 => [|j _].
+  rewrite !add0r -natrD /u -mulrA mulrCA -natrM mulrC.
+  by rewrite ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat.
+by rewrite /gibbsround.x subrr mul0r mulr0.
+Qed.
+Lemma widest j : gibbsround.x s 1 tt j <= 0.
+Proof. by rewrite /gibbsround.x subrr mul0r. Qed.
+Lemma no_others (c : R) (a b : unit -> R) j :
+  j != tt -> logerr.rounds c (a j) (b j).
+Proof. by case: j. Qed.
+Let one (j : unit) : R := 1.
+Example weights_rounding := @gibbsround.weights_rounding R _ s 1 tt ltr01
+  (fun=> lexx _) u 0 u_ge0 widest small _ _ one _ 0 _ (fun=> ok _)
+  (fun=> ok _) erefl (@no_others _ _ _) (nothing one) (ok _) (fun=> ok _).
+Example logZ_rounding := @gibbsround.logZ_rounding R _ s 1 tt ltr01
+  (fun=> lexx _) u 0 u_ge0 widest small _ _ one 0 _ _ _ (fun=> ok _)
+  (fun=> ok _) erefl (@no_others _ _ _) (nothing one) (ok2 _) (ok _) (ok _).
+Example log_weights_rounding := @gibbsround.log_weights_rounding R _ s 1 tt
+  ltr01 (fun=> lexx _) u 0 u_ge0 widest small _ _ one _ 0 _ (fun=> ok _)
+  (fun=> ok _) erefl (@no_others _ _ _) (nothing one) (ok2 _) (fun=> ok _).
+Example entropy_rounding := @gibbsround.entropy_rounding R _ s 1 tt ltr01
+  (fun=> lexx _) u 0 u_ge0 widest small _ _ one 0 _ _ (fun=> ok _)
+  (fun=> ok _) erefl (@no_others _ _ _) (nothing one) (ok _) (ok2 _) one 0
+  _ _ (@no_others _ _ _) (nothing one) (ok _) (ok _).
+End Rounded.

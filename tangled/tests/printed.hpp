@@ -51,9 +51,8 @@ struct Bounds {
 };
 template <class S>
 Bounds bounds(const Matrix<quad>& s, double T) {
-  const double u = 1.01 * unit_roundoff<S>();
-  const double tiny =
-      1e3 * to_double(std::numeric_limits<S>::denorm_min());
+  const double least = to_double(std::numeric_limits<S>::denorm_min());
+  const double tiny = 1e3 * least;
   const double n = double(s.cols()), m = to_double(s.maxCoeff());
   const RowVector<double> A = lift<double>(attn::gibbs(s, quad(T)));
   const RowVector<double> x = lift<double>(
@@ -61,6 +60,9 @@ Bounds bounds(const Matrix<quad>& s, double T) {
   const double mean = A.dot(x), L = -std::log(A.maxCoeff());
   const double second = A.dot(x.cwiseProduct(x));
   const double logZ = m / T + L, H = L + mean, rest = 1 - A.maxCoeff();
+  const double kappa = 2 * unit_roundoff<S>() *
+      (std::min(x.maxCoeff(), -std::log(least)) + mean + n + 4);
+  const double u = unit_roundoff<S>() / (1 - kappa);
 
   // assemble the bounds of a row
   const double eL = 2 * mean + n * rest + 2 * L;
