@@ -106,6 +106,9 @@ BOOST_AUTO_TEST_CASE(three_paths) {
   verify(distance(parts.X + keys + values, slope), 1e-20);
 }
 BOOST_AUTO_TEST_CASE(sums_over_the_group) {
+  constexpr auto kept = attn::detail::parsed<
+      R"(\bar V_{j(s)c} = A^{(sr)i}{}_j \bar O_{i(sr)c})">;
+  static_assert(kept.fault == attn::detail::Fault::label_summed);
   for (const Index G : {1, 2, 4}) {
     const auto m = xavier<quad>({8, 4, G, 3, 2}, 5);
     const Matrix<quad> X = gaussian<quad>(5, 8, 16);

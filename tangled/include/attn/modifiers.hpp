@@ -102,14 +102,14 @@ struct Dropout {
 // say what a variant is made of
 /// Everything modified attention reads that has a gradient (def.
 /// modified); 0 x 0 where absent.  Also the type of that gradient.  With
-/// GivenRows<S> for R what grows with positions is read where it lies.
-template <class S, class R = Matrix<S>>
+/// GivenRows<S> for Rows what grows with positions is read where it lies.
+template <class S, class Rows = Matrix<S>>
 struct VariantParts {
-  R Q, K, V;                       // n_q x d, n_k x d, n_k x d_v
+  Rows Q, K, V;                    // n_q x d, n_k x d, n_k x d_v
   Matrix<S> scale{}, u{}, w{};     // 1 x 1; 1 x d
   Matrix<S> rel_keys{};            // R: (2 reach + 1) x d
   Matrix<S> rel_values{};          // R': (2 reach + 1) x d_v
-  R bias{};                        // n_q or 1 rows, n_k or 1 columns
+  Rows bias{};                     // n_q or 1 rows, n_k or 1 columns
   Matrix<S> table{};               // 1 x number of buckets
   Matrix<S> slope{}, sink{};       // 1 x 1
 };
