@@ -221,10 +221,14 @@ void rotate(attn_in X_, attn_in c_, attn_in s_, std::int32_t halves,
   require(back == 0 || back == 1, call.who, ": back is ", back);
   require(c.n[3] <= X.n[3] / 2, call.who, ": ", c.n[3], " planes in ",
           X.n[3], " features");
+  Rotations<double> t{halves ? Pairs::halves : Pairs::neighbours,
+                      X.n[3] - 2 * c.n[3], {}, {}};
+  std::pair<char*, char*> known{};
   for_each_matrix(call, [&](Room<double>& room, Index b, Index h) {
-    const Rotations<double> t{
-        halves ? Pairs::halves : Pairs::neighbours, X.n[3] - 2 * c.n[3],
-        room.in(c, b, h), room.in(s, b, h)};
+    // read the tables of a head unless they are known
+    const std::pair here{c.at(b, h), s.at(b, h)};
+    if (here != known || !here.first)
+      t.cos = room.in(c, b, h), t.sin = room.in(s, b, h), known = here;
     room.fill(call.who, Y, b, h,
               attn::rotate<double>(room.in(X, b, h), t, back == 1));
   });

@@ -242,9 +242,11 @@ template <class F>
 void each_element(const Array& a, Index b, Index h, F f) {
   if (a.size() == 0) return;
   with_type(a.type, [&]<class E>(E) {
-    for (Index i = 0; i < a.n[2]; ++i)
+    for (Index i = 0; i < a.n[2]; ++i) {
+      char* const row = a.at(b, h, i);
       for (Index j = 0; j < a.n[3]; ++j)
-        f(*reinterpret_cast<E*>(a.at(b, h, i, j)), i, j);
+        f(*reinterpret_cast<E*>(row + j * a.step[3]), i, j);
+    }
   });
 }
 
@@ -294,10 +296,10 @@ struct Room {
     return view_out(m);
   }
   template <class M>
-  void fill(const char* who, const Array& a, Index b, Index h, const M& m) {
+  void fill(const char* who, const Array& a, Index b, Index h, M m) {
     require(m.rows() == a.n[2] && m.cols() == a.n[3], who, ": ", a.name,
             " is ", a.n[2], "x", a.n[3], ", expected ", shape(m));
-    pending.push_back({a, b, h, &kept.emplace_back(m)});
+    pending.push_back({a, b, h, &kept.emplace_back(std::move(m))});
   }
 
   // add to a matrix of an output

@@ -657,7 +657,7 @@ BOOST_AUTO_TEST_CASE(fork_after_use) {
   succeeds(attn_flash(&q, &q, &q, nullptr, &o, nullptr));
   const pid_t child = fork();
   if (child == 0) {
-    alarm(60);
+    alarm(instrumented ? 600 : 60);
     const bool good =
         attn_flash(&q, &q, &q, nullptr, &p, nullptr) == ATTN_OK;
     _exit(good && again == O ? 0 : 1);
