@@ -1,6 +1,6 @@
 (* proofs/exp2.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From Coq Require Import Reals ZArith Lra Lia.
-From Flocq Require Import Core.
+From Flocq Require Import Core Mult_error.
 From Gappa Require Import Gappa_tactic.
 From Interval Require Import Tactic Float.Specific_stdz Float.Specific_ops.
 (* Interval arithmetic on the integers of Coq's library:
@@ -8,6 +8,7 @@ From Interval Require Import Tactic Float.Specific_stdz Float.Specific_ops.
 Module SF := SpecificFloat StdZRadix2.
 Module IT := IntervalTactic SF.
 Import IT.
+From attn Require Import bits.
 Open Scope R_scope.
 
 (* the coefficients of the exponential, in Coq *)
@@ -40,46 +41,67 @@ Definition fused p f r := rnd (p * f + r).
 Definition separate p f r := rnd (rnd (p * f) + r).
 Definition exact p f r := p * f + r.
 
-Definition horner (step : R -> R -> R -> R) f :=
-  step (step (step (step (step (step r5 f r4) f r3) f r2) f r1) f r0) f 1.
+(* Each step is of its own kind. *)
+Definition horner (step : nat -> R -> R -> R -> R) f :=
+  step 0%nat (step 1%nat (step 2%nat (step 3%nat (step 4%nat
+    (step 5%nat r5 f r4) f r3) f r2) f r1) f r0) f 1.
 
-(* The integer, what is left of x, and the power of two. *)
+(* the power of two, in Coq *)
 Definition whole x := rnd (rnd (x + shift) - shift).
 Definition rest x := rnd (x - whole x).
-Definition exp2 (step : R -> R -> R -> R) x :=
-  horner step (rest x) * Rpower 2 (whole x).
+Definition exp2 step x b :=
+  rnd (horner step (rest x) * value (shifted b)).
 
 (* the polynomial and its roundings *)
-Lemma poly_below f : -1/2 <= f <= 0 -> Rabs (horner exact f - Rpower 2 f)
+Lemma poly_below f : -1/2 <= f <= 0 -> Rabs (horner (fun _ => exact) f
+    - Rpower 2 f)
   <= 1.13e-8.
 Proof.
 intros H; unfold horner, exact, r0, r1, r2, r3, r4, r5, Rpower.
 interval with (i_bisect f, i_taylor f, i_degree 8, i_prec 80).
 Qed.
-Lemma poly_above f : 0 <= f <= 1/2 -> Rabs (horner exact f - Rpower 2 f)
+Lemma poly_above f : 0 <= f <= 1/2 -> Rabs (horner (fun _ => exact) f -
+    Rpower 2 f)
   <= 1.36e-8.
 Proof.
 intros H; unfold horner, exact, r0, r1, r2, r3, r4, r5, Rpower.
 interval with (i_bisect f, i_taylor f, i_degree 8, i_prec 80).
 Qed.
 
-(* The rounding errors of the two ways of computing, by Gappa. *)
-Lemma fused_below f : -1/2 <= rnd f <= 0 ->
-  Rabs (horner fused (rnd f) - horner exact (rnd f)) <= 51 / 1073741824.
-Proof. unfold horner, fused, exact, r0, r1, r2, r3, r4, r5; intros H;
-  gappa. Qed.
-Lemma fused_above f : 0 <= rnd f <= 1/2 ->
-  Rabs (horner fused (rnd f) - horner exact (rnd f)) <= 85 / 1073741824.
-Proof. unfold horner, fused, exact, r0, r1, r2, r3, r4, r5; intros H;
-  gappa. Qed.
-Lemma separate_below f : -1/2 <= rnd f <= 0 ->
-  Rabs (horner separate (rnd f) - horner exact (rnd f)) <= 69 / 1073741824.
-Proof. unfold horner, separate, exact, r0, r1, r2, r3, r4, r5; intros H;
-  gappa. Qed.
-Lemma separate_above f : 0 <= rnd f <= 1/2 ->
-  Rabs (horner separate (rnd f) - horner exact (rnd f)) <= 105 / 1073741824.
-Proof. unfold horner, separate, exact, r0, r1, r2, r3, r4, r5; intros H;
-  gappa. Qed.
+(* one step after the other *)
+Ltac step H := destruct H as [-> | ->];
+  unfold fused, separate, r0, r1, r2, r3, r4, r5 in *; gappa.
+(* Errors of the last but one and the last but two, in units of 2^-40. *)
+Ltac climb S e1 e0 := unfold horner, exact;
+  match goal with |- context [?s 5%nat r5 ?g r4] =>
+    set (p5 := s 5%nat r5 g r4);
+    assert (Rabs (p5 - (r5 * g + r4)) <= 68 / 1099511627776)
+      by (unfold p5; step (S 5%nat)); clearbody p5;
+    set (p4 := s 4%nat p5 g r3);
+    assert (Rabs (p4 - ((r5 * g + r4) * g + r3)) <= 579 / 1099511627776)
+      by (unfold p4; step (S 4%nat)); clearbody p4;
+    set (p3 := s 3%nat p4 g r2);
+    assert (Rabs (p3 - (((r5 * g + r4) * g + r3) * g + r2))
+      <= 2595 / 1099511627776) by (unfold p3; step (S 3%nat));
+    clearbody p3; set (p2 := s 2%nat p3 g r1);
+    assert (Rabs (p2 - ((((r5 * g + r4) * g + r3) * g + r2) * g + r1))
+      <= e1 / 1099511627776) by (unfold p2; step (S 2%nat));
+    clearbody p2; set (p1 := s 1%nat p2 g r0);
+    assert (Rabs (p1 - (((((r5 * g + r4) * g + r3) * g + r2) * g + r1) * g
+      + r0)) <= e0 / 1099511627776) by (unfold p1; step (S 1%nat));
+    clearbody p1 end; split; step (S 0%nat).
+
+(* errors of steps of any kind *)
+Lemma steps_below s f : (forall k, s k = fused \/ s k = separate) ->
+  -1/2 <= rnd f <= 0 ->
+  Rabs (horner s (rnd f) - horner (fun _ => exact) (rnd f)) <=
+    69 / 1073741824 /\ 1/2 <= horner s (rnd f).
+Proof. intros S H; climb S 10515 42124. Qed.
+Lemma steps_above s f : (forall k, s k = fused \/ s k = separate) ->
+  0 <= rnd f <= 1/2 ->
+  Rabs (horner s (rnd f) - horner (fun _ => exact) (rnd f)) <=
+    105 / 1073741824 /\ 1 <= horner s (rnd f).
+Proof. intros S H; climb S 18707 50316. Qed.
 
 (* the integer leaves an exact rest *)
 Lemma rnd_format x : format x -> rnd x = x.
@@ -93,7 +115,8 @@ intros Hm He; apply generic_format_FLT;
 Qed.
 
 Lemma reduction x : format x -> -126 <= x <= 127 -> exists n : Z,
-  whole x = IZR n /\ (-126 <= n <= 127)%Z /\ rest x = x - IZR n /\ -1/2
+  rnd (x + shift) = IZR (12583039 + n) /\ whole x = IZR n /\ (-126 <= n
+    <= 127)%Z /\ rest x = x - IZR n /\ -1/2
     <= rest x <= 1/2.
 Proof.
 intros Fx Hx.
@@ -120,7 +143,7 @@ assert (Hxn : Rabs (x - IZR n) <= 1/2).
   + shift)) by ring; exact Hd. }
 assert (Bn : (-127 < n < 128)%Z).
 { apply Rabs_le_inv in Hxn; split; apply lt_IZR; simpl; lra. }
-exists n.
+exists n; split; [rewrite Hk; unfold n; f_equal; ring|].
 assert (W : whole x = IZR n).
 { unfold whole; fold i; rewrite Hn; apply rnd_format.
   rewrite <- (Rmult_1_r (IZR n)); change 1 with (bpow radix2 0);
@@ -165,21 +188,20 @@ intros H1 H2; replace (a - c) with ((a - b) + (b - c)) by ring.
 eapply Rle_trans; [apply Rabs_triang|lra].
 Qed.
 
-Lemma horner_error step f : step = fused \/ step = separate -> rnd f = f ->
-  (-1/2 <= f <= 0 -> Rabs (horner step f - Rpower 2 f) <= 1.3 / 16777216) /\
-  (0 <= f <= 1/2 -> Rabs (horner step f - Rpower 2 f) <= 1.3 / 8388608).
+Lemma horner_error s f : (forall k, s k = fused \/ s k = separate) ->
+  rnd f = f ->
+  (-1/2 <= f <= 0 -> Rabs (horner s f - Rpower 2 f) <= 1.3 / 16777216 /\
+    1/2 <= horner s f) /\
+  (0 <= f <= 1/2 -> Rabs (horner s f - Rpower 2 f) <= 1.3 / 8388608 /\
+    1 <= horner s f).
 Proof.
 intros S F; split; intros H.
-- assert (E := poly_below f H); destruct S as [-> | ->].
-  + assert (G := fused_below f); rewrite F in G.
-    assert (A := add_errors _ _ _ _ _ (G H) E); lra.
-  + assert (G := separate_below f); rewrite F in G.
-    assert (A := add_errors _ _ _ _ _ (G H) E); lra.
-- assert (E := poly_above f H); destruct S as [-> | ->].
-  + assert (G := fused_above f); rewrite F in G.
-    assert (A := add_errors _ _ _ _ _ (G H) E); lra.
-  + assert (G := separate_above f); rewrite F in G.
-    assert (A := add_errors _ _ _ _ _ (G H) E); lra.
+- assert (E := poly_below f H); destruct (steps_below s f S) as [G L];
+    rewrite F in *; [exact H|].
+  assert (A := add_errors _ _ _ _ _ G E); split; [lra|exact L].
+- assert (E := poly_above f H); destruct (steps_above s f S) as [G L];
+    rewrite F in *; [exact H|].
+  assert (A := add_errors _ _ _ _ _ G E); split; [lra|exact L].
 Qed.
 
 Lemma ulp_at y e : bpow radix2 (e - 1) <= y < bpow radix2 e -> (-125
@@ -193,21 +215,40 @@ rewrite ulp_neq_0 by lra; unfold cexp; rewrite (mag_unique_pos radix2 y e
 f_equal; unfold FLT_exp; lia.
 Qed.
 
+(* a power of two scales a float *)
+Lemma horner_format s f : (forall k, s k = fused \/ s k = separate) ->
+  format (horner s f).
+Proof.
+intros S; unfold horner; destruct (S 0%nat) as [-> | ->];
+  apply generic_format_round;
+  try (apply FLT_exp_valid; reflexivity); apply valid_rnd_N.
+Qed.
+Lemma scaled y n e : format y -> bpow radix2 (e - 1) <= y ->
+  (-125 - e <= n)%Z -> rnd (y * bpow radix2 n) = y * bpow radix2 n.
+Proof.
+intros Fy Hy Hn; apply rnd_format.
+apply (mult_bpow_exact_FLT radix2 (-149) 24 y n Fy).
+assert (e <= mag radix2 y)%Z; [|lia].
+apply mag_ge_bpow; rewrite Rabs_pos_eq; [exact Hy|].
+apply Rle_trans with (2 := Hy), bpow_ge_0.
+Qed.
+
 (* state the error of the exponential *)
-(* proves prop:exp2, except steps of which some are fused,
-  and that a shift of the bits is a multiplication by a power of two *)
-Theorem exp2_error step x : step = fused \/ step = separate ->
+(* proves prop:exp2 *)
+Theorem exp2_error step x b :
+  (forall k, step k = fused \/ step k = separate) ->
   format x -> -126 <= x <= 127 ->
   (* -126 = attn::detail::exp2_lowest<float>
      in attn/exp2.hpp *)
   (* 127 = std::numeric_limits<float>::max_exponent - 1
      in attn/exp2.hpp *)
-  Rabs (exp2 step x - Rpower 2 x) <=
+  value b = rnd (x + shift) ->
+  Rabs (exp2 step x b - Rpower 2 x) <=
     1.3 * ulp radix2 (FLT_exp (-149) 24) (Rpower 2 x).
 
 (* prove the error of the exponential *)
 Proof.
-intros S Fx Hx; destruct (reduction x Fx Hx) as (n & W & Hn & r & Hf).
+intros S Fx Hx Hb; destruct (reduction x Fx Hx) as (n & B & W & Hn & r & Hf).
 assert (P : Rpower 2 x = Rpower 2 (rest x) * Rpower 2 (IZR n)).
 { rewrite <- Rpower_plus, r; f_equal; ring. }
 assert (Pn : Rpower 2 (IZR n) = bpow radix2 n).
@@ -216,14 +257,25 @@ assert (F : rnd (rest x) = rest x) by (apply rnd_format; unfold rest;
   apply generic_format_round;
   [apply FLT_exp_valid; reflexivity | apply valid_rnd_N]).
 destruct (horner_error step (rest x) S F) as [below above].
-unfold exp2; rewrite W, P, Pn, <- Rmult_minus_distr_r, Rabs_mult.
+assert (X : exp2 step x b = horner step (rest x) * bpow radix2 n).
+{ unfold exp2; rewrite (shiftedE n b Hn) by (rewrite Hb; exact B).
+  assert (Fh := horner_format step (rest x) S).
+  destruct (Rlt_or_le (rest x) 0) as [neg|pos].
+  - apply (scaled _ n 0 Fh).
+    + simpl; destruct (below (conj (proj1 Hf) (Rlt_le _ _ neg))); lra.
+    + assert (-126 < n)%Z; [|lia]; apply lt_IZR; simpl; lra.
+  - apply (scaled _ n 1 Fh); [|lia].
+    simpl; destruct (above (conj pos (proj2 Hf))); lra. }
+rewrite X, P, Pn, <- Rmult_minus_distr_r, Rabs_mult.
 rewrite (Rabs_pos_eq (bpow _ _)) by apply bpow_ge_0.
+
+(* compare with the unit on either side *)
 assert (bn := bpow_gt_0 radix2 n).
 destruct (Rlt_or_le (rest x) 0) as [neg|pos].
 - rewrite (ulp_at _ n).
   + replace (n - 24)%Z with (-24 + n)%Z by ring; rewrite bpow_plus,
     <- Rmult_assoc.
-    apply Rmult_le_compat_r; [lra|]; simpl; assert (B :=
+    apply Rmult_le_compat_r; [lra|]; simpl; assert (C :=
       below (conj (proj1 Hf) (Rlt_le _ _ neg))); lra.
   + assert (/2 <= Rpower 2 (rest x) < 1).
     { split; [|rewrite <- (Rpower_O 2) by lra; apply Rpower_lt; lra].
@@ -237,7 +289,7 @@ destruct (Rlt_or_le (rest x) 0) as [neg|pos].
 - rewrite (ulp_at _ (n + 1)).
   + replace (n + 1 - 24)%Z with (-23 + n)%Z by ring; rewrite bpow_plus,
     <- Rmult_assoc.
-    apply Rmult_le_compat_r; [lra|]; simpl; assert (B :=
+    apply Rmult_le_compat_r; [lra|]; simpl; assert (C :=
       above (conj pos (proj2 Hf))); lra.
   + assert (1 <= Rpower 2 (rest x) < 2).
     { split; [rewrite <- (Rpower_O 2) at 1 by lra; apply Rle_Rpower; lra|].
