@@ -243,11 +243,14 @@ TruthIn<R> forward_truth(const Case<T>& c) {
 // evaluate the bounds of flash attention
 template <class T>
 struct Bounds {
-  double u = 1.01 * unit_roundoff<T>(), b, D, also;
+  double v = unit_roundoff<T>(), u = 1.01 * v, b, D, also;
   double tiny = 100 * to_double(std::numeric_limits<T>::min());
+  double last = -std::log(  // no exponential of less is zero
+      to_double(std::numeric_limits<T>::denorm_min()));
   Matrix<double> S, A, O, delta, r;
   Vector<double> L, dL;  // logZ and the bound on its error
   Vector<double> sunk;   // A r of the sink
+  Vector<double> most;   // the largest r of a row
   Matrix<double> dO_bound;
 
   template <class R>
@@ -257,16 +260,22 @@ struct Bounds {
         also(more),
         S(lift<double>(t.S)), A(lift<double>(t.A)), O(lift<double>(t.O)),
         delta(S.rows(), S.cols()), r(delta), L(lift<double>(t.L)), dL(L),
-        sunk(Vector<double>::Zero(L.size())) {
+        sunk(Vector<double>::Zero(L.size())), most(sunk) {
     // bound all rows and then their outputs
     for (Index i = 0; i < S.rows(); ++i)
       row(c, std::abs(to_double(t.scale)), i);
     const Vector<double> mean = A.cwiseProduct(r).rowwise().sum() + sunk;
     const Matrix<double> both = r + mean.replicate(1, S.cols());
     dO_bound = A.cwiseProduct(both) * lift<double>(c.V).cwiseAbs();
+    for (Index i = 0; i < S.rows(); ++i) dO_bound.row(i) /= 1 - 3 * most(i);
     dO_bound.array() += tiny;
   }
   void row(const Case<T>& c, double scale, Index i);
+
+  // bound the error of a key
+  double error(double below, double error_of_score) {
+    return error_of_score + v * (below + b + 3 + 6 * (D + 1));
+  }
 };
 /// Sum over a of |Q(i,a) K(j,a)|.
 template <class T>
@@ -282,31 +291,37 @@ void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
   const auto its = c.sink(i);
   const double sink = its ? to_double(*its) : -inf;
   const double slope = std::abs(to_double(c.slope(i)));
+  const double w = v / (1 - double(c.Q.cols() + 12) * v);
   double m = sink;
   for (Index j = 0; j < S.cols(); ++j) m = std::max(m, S(i, j));
 
   // bound what the sink adds to the sum
-  if (its)
-    sunk(i) = std::exp(sink - L(i)) * u *
-              (2 * std::abs(sink) + m - sink + b + 3 + 6 * (D + 1));
-  dL(i) = u * (2 * std::abs(m) + 5 * std::abs(L(i))) + sunk(i);
+  if (its) {
+    const double its_r = error(m - sink, 2 * w * std::abs(sink));
+    sunk(i) = std::exp(sink - L(i)) * its_r;
+    if (m - sink <= last) most(i) = its_r;
+  }
+  dL(i) = v * (2 * std::abs(m) + 5 * std::abs(L(i))) + sunk(i);
   for (Index j = 0; j < S.cols(); ++j) {
     delta(i, j) = r(i, j) = 0;
     if (S(i, j) == -inf) continue;
+
+    // bound the error of one score and of its key
     const double size = scale * size_of_score(c, i, j);
-    delta(i, j) = u * double(c.Q.cols() + 5) * size;
-    if (rule.softcap) delta(i, j) += u * 10 * to_double(*rule.softcap);
-    if (rule.bias)
-      delta(i, j) += 3 * u * std::abs(to_double(c.bias(i, j)));
-    delta(i, j) += 3 * u * slope * c.away(i, j) + also;
+    delta(i, j) = w * double(c.Q.cols() + 5) * size;
+    if (rule.softcap) delta(i, j) += w * 10 * to_double(*rule.softcap);
+    if (rule.bias) delta(i, j) += 3 * w * std::abs(to_double(c.bias(i, j)));
+    delta(i, j) += 3 * w * slope * c.away(i, j) + also;
 
     // add the roundings of the last sum
     if (rule.bias || slope > 0)
-      delta(i, j) += 2 * u * std::abs(S(i, j));
-    r(i, j) = delta(i, j) + u * (m - S(i, j) + b + 3 + 6 * (D + 1));
+      delta(i, j) += 2 * w * std::abs(S(i, j));
+    r(i, j) = error(m - S(i, j), delta(i, j));
+    if (m - S(i, j) <= last) most(i) = std::max(most(i), r(i, j));
     dL(i) += A(i, j) * r(i, j);
   }
   if (L(i) == -inf) dL(i) = sunk(i) = 0;
+  dL(i) /= 1 - 3 * most(i);
 }
 
 // write attention backwards in quad
