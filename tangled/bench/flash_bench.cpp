@@ -175,6 +175,43 @@ static void decoding(benchmark::State& state, bool only_read) {
   state.counters["ms"] =
       benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
 }
+static float total(const Matrix<float>& m) {
+  using R = detail::Register<float>;
+  constexpr Index w = detail::width<float>;
+  R::Full sum[8] = {};
+  const float *a = m.data(), *b = a + m.size() / 2;
+  for (Index i = 0; i + 4 * w <= m.size() / 2; i += 4 * w)
+    for (int k = 0; k < 4; ++k) {
+      sum[k] += R::load(a + i + k * w);
+      sum[4 + k] += R::load(b + i + k * w);
+    }
+  for (int k = 1; k < 8; ++k) sum[0] += sum[k];
+  return sum[0][0];
+}
+static void reading(benchmark::State& state) {
+  const Index n = 1 << 19, d = 64;
+  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
+  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
+  run<float>(state, 2.0 * double(n * d), [&] {
+    benchmark::DoNotOptimize(total(K) + total(V));
+  });
+}
+static void few_decoding(benchmark::State& state, Index heads) {
+  const Index n = 1 << 19, d = 64;
+  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
+  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
+  const Matrix<float> Q = gaussian<float>(heads, d, 3);
+  const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
+  FlashRule<float> rule;
+  rule.share = heads;
+  const auto states = decode<float>(Q, pages, rule);
+  for (Index h = 0; h < heads; ++h)
+    if (!near(states[std::size_t(h)].output(),
+              row_truth<float>({Q.row(h), K, V}, {}, 0).O))
+      return state.SkipWithError("wrong output");
+  run<float>(state, 4.0 * double(heads * n * d),
+             [&] { keep(decode<float>(Q, pages, rule).data()); });
+}
 static void group_decoding(benchmark::State& state, bool at_once) {
   const Index n = 1 << 19, d = 64;
   const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
@@ -192,18 +229,6 @@ static void group_decoding(benchmark::State& state, bool at_once) {
     if (at_once) keep(decode<float>(Q, pages, rule).data());
     else for (Index h = 0; h < 8; ++h)
       keep(decode<float>(RowVector<float>(Q.row(h)), pages).o.data());
-  });
-}
-static void keys(benchmark::State& state, bool at_once) {
-  const Index n = 1 << 19, d = 64;
-  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
-  const RowVector<float> q = gaussian<float>(1, d, 3);
-  const auto rows = view_in<float>(K);
-  Vector<float> s(n);
-  run<float>(state, 2.0 * double(n * d), [&] {
-    if (at_once) detail::score_keys(q, rows, 0, n, s.data());
-    else for (Index k = 0; k < n; ++k) s[k] = rows.row(k).dot(q);
-    keep(s.data());
   });
 }
 
@@ -358,9 +383,10 @@ static const int registered = [] {
     group_decoding(t, true); });
   benchmark::RegisterBenchmark("flash/decode/one_by_one", [](auto& t) {
     group_decoding(t, false); });
-  benchmark::RegisterBenchmark("flash/keys/once",
-                               [](auto& t) { keys(t, true); });
-  benchmark::RegisterBenchmark("flash/keys/in_turn",
-                               [](auto& t) { keys(t, false); });
+  for (const Index n : {1, 2, 4, 8, 16, 32})
+    benchmark::RegisterBenchmark(
+        ("flash/few/" + std::to_string(n)).c_str(),
+        [n](auto& t) { few_decoding(t, n); });
+  benchmark::RegisterBenchmark("flash/few/read", reading);
   return 0;
 }();

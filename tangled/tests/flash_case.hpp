@@ -488,8 +488,10 @@ template <class R = quad, class T>
 void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
   const auto t = forward_truth<R>(c);
   const Bounds<T> f(c, t);
-  const auto states = decode<T>(c.Q, pages, c.plain);
-  const double P = double(pages.size()) + 1;
+  const auto states = decode<T>(c.Q, pages, c.rule());
+  double P = 0;
+  for (const auto& page : pages)
+    P += std::ceil(double(page.K.rows()) / 8192);
   const Matrix<double> size = f.A * lift<double>(c.V).cwiseAbs();
   for (Index i = 0; i < c.Q.rows(); ++i) {
     const auto sink = c.sink(i);
@@ -497,7 +499,7 @@ void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
     for (Index j = 0; j < c.K.rows(); ++j)
       if (f.S(i, j) > -inf) M = std::max(M, std::abs(f.S(i, j)));
     M += std::log(double(c.K.rows() + 1));
-    const double rho = 3 * f.r.row(i).maxCoeff() + f.u * (9 * M + 4 * P);
+    const double rho = f.r.row(i).maxCoeff() + f.u * (4 * M + 10 * P);
     const auto& x = states[std::size_t(i)];
     verify(x.output(), t.O.row(i),
            ((2 * rho + 2 * f.u) * size.row(i).array() + f.tiny).matrix());

@@ -5,7 +5,7 @@
 #include "attn/mask.hpp"
 #include "attn/multihead.hpp"
 #include "attn/softmax.hpp"
-#include "flash_case.hpp"
+#include "flash_widths.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(flash)
@@ -188,6 +188,10 @@ BOOST_AUTO_TEST_CASE(few_queries_on_a_long_cache) {
   for (std::size_t i = 0; i < 3; ++i)
     verify(distance(y[i].o, clean[i].o) + distance(y[i].l, clean[i].l), 0);
 }
+BOOST_AUTO_TEST_CASE(few_queries_at_every_boundary) {
+  check_few_shapes<float, double>(120);
+  check_few_shapes<double, quad>(20);
+}
 BOOST_AUTO_TEST_CASE(few_queries_refused) {
   const auto K = gaussian<float>(4, 3, 1, "K");
   const auto Q = gaussian<float>(4, 3, 1, "Q");
@@ -199,8 +203,8 @@ BOOST_AUTO_TEST_CASE(few_queries_refused) {
                           says(words));
   };
   const std::vector<float> two{1, 2}, bad{1, float(inf)};
-  refused([&](auto& r) { r.bias = &K; }, "a rule with bias");
-  refused([](auto& r) { r.keys = 3; }, "a rule with bias");
+  refused([&](auto& r) { r.bias = &K; }, "bias is 4x3, expected 4x4");
+  refused([](auto& r) { r.keys = 5; }, "lengths 4 and 5");
   refused([](auto& r) { r.share = 3; }, "4 queries of 3 heads");
   refused([](auto& r) { r.share = 0; }, "4 queries of 0 heads");
   refused([&](auto& r) { r.slopes = two; }, "2 slopes or sinks for 1");
@@ -280,13 +284,15 @@ BOOST_AUTO_TEST_CASE(decode_edges) {
   const std::vector<Page<float>> empty{{nothing, nothing}};
   verify(decode<float>(q, empty).output().norm(), 0);
   BOOST_TEST(decode<float>(q, empty).logZ() == -float(inf));
-  const std::vector<Page<float>> odd{{keys, nothing}};
+  const Matrix<float> bare(3, 0);
+  const std::vector<Page<float>> odd{{keys, nothing}},
+      flat{{view_in<float>(bare), keys}};
   BOOST_CHECK_EXCEPTION(decode<float>(q, odd), std::invalid_argument,
                         says("a page has K 3x4 and V 0x4"));
   BOOST_CHECK_EXCEPTION(decode<float>(q, {}), std::invalid_argument,
                         says("decode: no pages"));
-  BOOST_CHECK_EXCEPTION(decode<float>(RowVector<float>(0), empty),
-                        std::invalid_argument, says("without a scale"));
+  BOOST_CHECK_EXCEPTION(decode<float>(RowVector<float>(0), flat),
+                        std::invalid_argument, says("an explicit scale"));
 }
 
 // check errata of flash attention

@@ -127,6 +127,37 @@ void check_decoding() {
       for (int rule = 0; rule < 4; ++rule)
         check_few<T, R>(share, positions, k++);
 }
+template <class T>
+Case<T> few_case(Index k) {
+  const auto one_of = [](std::initializer_list<Index> list, Index i) {
+    return list.begin()[i % std::ssize(list)];
+  };
+
+  // choose sizes for few queries
+  const Index w = detail::width<T>, b = 32, share = one_of({1, 2, 4, 8, 9}, k);
+  const Index n = share > 1 ? share * (1 + k % 2)
+                            : one_of({1, 3, w - 1, w, w + 1, 5}, k / 5);
+  const Index m = one_of({1, w - 1, w, w + 1, b - 1, b + 1, 8 * b - 1, 8 * b,
+                          8 * b + 1, 9 * b}, k + k / 10);
+  const Index d = one_of({1, 15, 16, 17, 64, 80, 128}, k);
+  const Index e = one_of({16, 1, 128, 17, 15, 64, 80, 65}, k);
+  const auto seed = std::uint64_t(k);
+  Case<T> c{gaussian<T>(n, d, seed, "Q"), gaussian<T>(m, d, seed, "K"),
+            gaussian<T>(m, e, seed, "V"), gaussian<T>(n, m, seed, "bias"),
+            {}, {}, Matrix<bool>(n / 3 + 1, m / 4 + 1)};
+  give_rule(c, k + k / 10);
+  c.plain.share = share, c.plain.key_block = b;
+  if (c.plain.queries) c.plain.queries = n - share;
+  return c;
+}
+template <class T, class R>
+void check_few_shapes(Index last) {
+  for (Index k = 0; k < last; ++k) {
+    const auto c = few_case<T>(k);
+    const Index page = k % 3 == 0 ? c.K.rows() : k % 3 == 1 ? 16 : 97;
+    verify_few<R>(c, paged(c.K, c.V, page));
+  }
+}
 
 // check that poison stays at this width
 template <class T, class R>
@@ -183,6 +214,8 @@ inline void check_width(std::uint64_t seed) {
   check_shared<double, quad>();
   check_decoding<float, double>();
   check_decoding<double, quad>();
+  check_few_shapes<float, double>(120);
+  check_few_shapes<double, quad>(40);
   check_poison<float, double>();
   check_poison<double, quad>();
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
@@ -88,9 +89,6 @@ inline constexpr int lanes = width<T> * (registers == 32 ? 4 : 2);
 /// One number for each of a group of queries.
 template <class T>
 using Lane = Eigen::Array<T, lanes<T>, 1>;
-/// The same for few queries: a single register.
-template <class T>
-using Narrow = Eigen::Array<T, width<T>, 1>;
 /// s_k = 2^(s_k - top) for k = 0 .. b - 1, lane by lane.
 template <class L>
 
@@ -488,6 +486,330 @@ void start_group(Group<T, L>& g, const Plan<T>& plan, const In<T>& Q,
       g.m[i] = *sink * std::numbers::log2e_v<T>, g.l[i] = 1;
 }
 
+// multiply tiles by rows
+/// Weights or cotangents of a tile as ordinary numbers, a row per key.
+template <class T>
+using Tile = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+/// Rows of d numbers in six kilobytes, and one more.
+template <class T>
+Index reading_ahead(Index d) { return 6144 / (d * Index(sizeof(T)) + 1) + 1; }
+
+/// y += a x for the columns from c on that fill lanes of that width; asks
+/// for what comes later in x if told to.
+template <class T, int w, bool ask, class X, class Y>
+void add_columns(const Tile<T>& a, const X& x, Y& y, Index& c,
+                 bool careful) {
+  using L = Eigen::Array<T, w, 1>;
+  for (; c + w <= x.cols(); c += w) {
+    // see columns as lanes
+    const auto from = [&](Index k) {
+      const T* at = &x.coeffRef(k, c);
+      if constexpr (ask)
+        for (int i = 0; i < w; i += 64 / int(sizeof(T)))
+          __builtin_prefetch(at + reading_ahead<T>(x.cols()) * x.outerStride() + i,
+                             0, 2);
+      return Eigen::Map<const L>(at);
+    };
+    const auto to = [&](Index r) { return Eigen::Map<L>(&y.coeffRef(r, c)); };
+
+    // multiply these columns with care or without
+    if (careful)
+      product_of_weighted<L>(
+          a, from, to, [](T p, T) { return p != 0; }, onwards);
+    else
+      product<L>(a, from, to, onwards);
+  }
+}
+/// y += a x, for a tile of weights and as many rows of x as it has
+/// columns.
+template <class T, bool ask = false, class X, class Y>
+void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
+  const bool careful = partial && !finite(x);
+  Index c = 0;
+  if (ask && a.rows() <= 2)
+    add_columns<T, 8 * width<T>, ask>(a, x, y, c, careful);
+  add_columns<T, lanes<T>, ask>(a, x, y, c, careful);
+  add_columns<T, width<T>, ask>(a, x, y, c, careful);
+  add_columns<T, 1, ask>(a, x, y, c, careful);
+}
+
+// add up across registers
+/// A register of numbers, and how to fill it from any address.
+template <class T>
+struct Register {
+  using Full [[gnu::vector_size(width<T> * sizeof(T))]] = T;
+  using Loose [[gnu::vector_size(width<T> * sizeof(T)), gnu::may_alias,
+                gnu::aligned(alignof(T))]] = T;
+  static Full load(const T* p) {
+    return *reinterpret_cast<const Loose*>(p);
+  }
+};
+/// The number, in two registers of w, of the first (or second) of the
+/// i-th two neighbours: blocks of h numbers within spans.
+constexpr int neighbour(int w, int span, int h, int i, int second) {
+  const int block = i % span / h, half = span / h / 2;
+  return block / half * w + i / span * span +
+         (2 * (block % half) + second) * h + i % h;
+}
+/// Sums of neighbours, in each span those of a before those of b.
+template <class T, int span, int h, class V, int... i>
+inline V add_neighbours(V a, V b, std::integer_sequence<int, i...>) {
+  constexpr int w = width<T>;
+  return __builtin_shufflevector(a, b, neighbour(w, span, h, i, 0)...) +
+         __builtin_shufflevector(a, b, neighbour(w, span, h, i, 1)...);
+}
+/// The sums of n registers, of all numbers of each, in c[0].
+template <class T, int n = width<T>, class V>
+inline void add_across(V* c) {
+  constexpr int w = width<T>, small = 16 / sizeof(T);
+  constexpr int span = n > w / small ? small : w;
+  constexpr int h = n > w / small ? 1 : small;
+  if constexpr (n > 1) {
+#pragma GCC unroll 8
+    for (int i = 0; i < n / 2; ++i)
+      c[i] = add_neighbours<T, span, h>(
+          c[2 * i], c[2 * i + 1], std::make_integer_sequence<int, w>());
+    add_across<T, n / 2>(c);
+  }
+}
+
+// score few queries
+/// As many keys as a register has numbers, `apart` from one to the next,
+/// and those to be asked for meanwhile, which lie as the cache does.
+template <class T>
+struct Strip {
+  const T* keys;
+  Index apart;
+  const T* next;
+  Index next_apart;
+};
+/// y = numbers a .. of some keys of a strip from k on, q those of n rows.
+template <int n, int some, class T, class V>
+[[gnu::always_inline]] inline void load_some(const T* x, Index d,
+                                             const Strip<T>& strip, int k,
+                                             Index a, V* y, V* q) {
+#pragma GCC unroll 16
+  for (int j = 0; j < some; ++j)
+    y[j] = Register<T>::load(strip.keys + (k + j) * strip.apart + a);
+#pragma GCC unroll 16
+  for (int r = 0; r < n; ++r) q[r] = Register<T>::load(x + r * d + a);
+}
+/// Scores of n queries x, of d numbers each, with width / n keys of a
+/// strip from k on: those of one query side by side.
+template <int n, class T>
+[[gnu::always_inline]] inline auto score_tile(const T* x, Index d,
+                                              const Strip<T>& strip, int k,
+                                              bool ask) {
+  constexpr int w = width<T>, m = w / n, some = std::min(m, 4);
+  typename Register<T>::Full c[w];
+#pragma GCC unroll 16
+  for (int i = 0; i < m; i += some)
+
+    // multiply some keys by some queries
+    {
+      typename Register<T>::Full y[some], q[n];
+
+      // begin the sums of some keys at zero
+      #pragma GCC unroll 16
+      for (int r = 0; r < n; ++r)
+      #pragma GCC unroll 16
+        for (int j = 0; j < some; ++j)
+          c[r * m + i + j] = typename Register<T>::Full{};
+      load_some<n, some>(x, d, strip, k + i, 0, y, q);
+    #pragma GCC unroll 1
+      for (Index a = 0; a < d; a += w) {
+        // ask for keys that come later
+        if (ask && a * Index(sizeof(T)) % 64 == 0)
+          for (int j = 0; j < some; ++j)
+            __builtin_prefetch(strip.next + (k + i + j) * strip.next_apart + a, 0,
+                               2);
+
+        // add the products of some keys
+        #pragma GCC unroll 16
+        for (int r = 0; r < n; ++r)
+        #pragma GCC unroll 16
+          for (int j = 0; j < some; ++j) c[r * m + i + j] += q[r] * y[j];
+        load_some<n, some>(x, d, strip, k + i, a + w < d ? a + w : 0, y, q);
+      }
+    }
+  add_across<T>(c);
+  return c[0];
+}
+/// Scores of n queries with a strip; those of a query are `row` numbers
+/// from those of the next.
+template <int n, class T>
+[[gnu::always_inline]] inline void score_strip(const T* x, Index d,
+                                               const Strip<T>& strip,
+                                               bool ask, T* s, Index row) {
+  constexpr int m = width<T> / n;
+#pragma GCC unroll 1
+  for (int k = 0; k < width<T>; k += m) {
+    const auto c = score_tile<n>(x, d, strip, k, ask);
+    std::array<T, std::size_t(width<T>)> part;
+    std::memcpy(part.data(), &c, sizeof c);
+    for (int r = 0; r < n; ++r)
+      std::copy_n(part.data() + r * m, m, s + r * row + k);
+  }
+}
+
+// let few queries meet their keys
+/// A block of keys that few queries have met: its values, where its scores
+/// begin in a row, and whether some pair may be forbidden.
+template <class T>
+struct FewTile {
+  In<T> V;
+  Index at;
+  bool partial;
+};
+/// d or what is needed to fill registers.
+template <class T>
+Index filled(Index d) {
+  return (d + width<T> - 1) / width<T> * width<T>;
+}
+/// What a thread needs for few queries: rows x of d numbers; states m, l
+/// and o, of e numbers; scores s of blocks met; a strip of keys.
+template <class T>
+struct FewWork {
+  static constexpr Index most = 8;  // blocks
+  Index block, rows = 0, d = 0, e = 0, slot = 0, row = 0, span = 0;
+  Lanes<T> s;
+  std::vector<T> x, m, l, o, strip;
+  std::vector<FewTile<T>> tiles;
+  FewWork(Index n, Index b, Index d_k, Index d_v)
+      : block(b), s(std::size_t(n * (lanes_of(b) * most + 1))),
+        x(std::size_t(n * filled<T>(d_k))), m(std::size_t(n)), l(m),
+        o(std::size_t(n * d_v)), strip(std::size_t(width<T> * filled<T>(d_k))) {
+    tiles.reserve(std::size_t(most));
+  }
+  static Index lanes_of(Index n) { return (n + lanes<T> - 1) / lanes<T>; }
+};
+/// Makes w the rows of Q, having seen no key.
+template <class T>
+void start_few(FewWork<T>& w, const Plan<T>& plan, const In<T>& Q,
+               Index d_v) {
+  w.rows = plan.queries, w.d = filled<T>(Q.cols()), w.e = d_v;
+  w.slot = w.lanes_of(std::min(plan.rule.key_block, w.block)) * lanes<T>;
+  w.row = w.slot * w.most + lanes<T>;
+  Out<T> x(w.x.data(), w.rows, w.d, Eigen::OuterStride<>(w.d));
+  x.setZero();
+  x.leftCols(Q.cols()) = plan.factor * Q.topRows(w.rows);
+  std::fill(w.o.begin(), w.o.end(), T(0));
+  std::fill(w.l.begin(), w.l.end(), T(0));
+  std::fill(w.m.begin(), w.m.end(), -std::numeric_limits<T>::infinity());
+}
+/// s = scores of all queries with the keys K.
+template <class T>
+[[gnu::noinline]] void score_keys(FewWork<T>& w, const In<T>& K, T* s) {
+  const Index apart = K.outerStride(), ahead = reading_ahead<T>(w.d);
+  for (Index k = 0; k < K.rows(); k += width<T>) {
+    const T* at = K.data() + k * apart;
+    Strip<T> strip{at, apart, at + ahead * apart, apart};
+    if (K.cols() % width<T> != 0 || k + width<T> > K.rows())
+
+      // copy the keys of a strip
+      {
+        const Index n = std::min<Index>(width<T>, K.rows() - k);
+        Out<T> copy(w.strip.data(), width<T>, w.d, Eigen::OuterStride<>(w.d));
+        copy.setZero();
+        copy.topLeftCorner(n, K.cols()) = K.middleRows(k, n);
+        strip.keys = w.strip.data(), strip.apart = w.d;
+      }
+
+    // take the queries by fours
+    Index r = 0;
+    const auto take = [&]<int n>(std::integral_constant<int, n>) {
+      for (; r + n <= w.rows; r += n)
+        score_strip<n>(w.x.data() + r * w.d, w.d, strip, r == 0,
+                       s + r * w.row + k, w.row);
+    };
+    if constexpr (width<T> >= 4) take(std::integral_constant<int, 4>());
+    take(std::integral_constant<int, 2>());
+    take(std::integral_constant<int, 1>());
+  }
+}
+/// Takes the scores of keys K, which are j .. in the cache, with values V;
+/// they begin at `lead` in their block.
+template <class T>
+void meet_tile(FewWork<T>& w, const Plan<T>& plan, const In<T>& K,
+               const In<T>& V, Index j, Index lead) {
+  constexpr T never = -std::numeric_limits<T>::infinity();
+  const Index n = K.rows(), at = std::ssize(w.tiles) * w.slot + lead;
+  score_keys(w, K, w.s[0].data() + at);
+  bool partial = false;
+  for (Index r = 0; r < w.rows; ++r) {
+    T* s = w.s[0].data() + r * w.row + at;
+    std::fill(s - lead, s, never), std::fill(s + n, s - lead + w.slot, never);
+    using One = Eigen::Array<T, 1, 1>;
+    partial |= finish_scores(plan, reinterpret_cast<One*>(s), r, 1, j, n);
+  }
+  w.tiles.push_back({V, at, partial});
+}
+/// Turns the scores of query r into weights and joins their sums to its
+/// state.
+template <class T>
+void weigh_row(FewWork<T>& w, Index r) {
+  Lane<T>* s = w.s.data() + r * (w.row / lanes<T>);
+  const Index each = w.slot / lanes<T>, n = each * std::ssize(w.tiles);
+  T &m = w.m[std::size_t(r)], &l = w.l[std::size_t(r)], before = m;
+
+  // raise the maximum of a row
+  Lane<T> top = s[0];
+  for (Index k = 1; k < n; ++k) top = top.max(s[k]);
+  m = std::max(m, top.maxCoeff());
+  const T floor = std::max(m, std::numeric_limits<T>::lowest());
+  const T factor = attn::exp2(before - floor);
+  exp2_lanes(s, n, Lane<T>(Lane<T>::Constant(floor)));
+  if (factor != 1) {
+    l *= factor;
+    Eigen::Map<Vector<T>>(w.o.data() + r * w.e, w.e) *= factor;
+  }
+  for (Index k = 0; k < n; k += each) {
+    Lane<T> sum = s[k];
+    for (Index i = 1; i < each; ++i) sum += s[k + i];
+    l += sum.sum();
+  }
+}
+/// Joins the weighted values of the blocks that have been met.
+template <class T>
+void join_tiles(FewWork<T>& w) {
+  if (w.tiles.empty()) return;
+  for (Index r = 0; r < w.rows; ++r) weigh_row(w, r);
+  Out<T> o(w.o.data(), w.rows, w.e, Eigen::OuterStride<>(w.e));
+  for (const auto& [V, at, partial] : w.tiles) {
+    const Tile<T> P(w.s[0].data() + at, w.rows, V.rows(),
+                    Eigen::OuterStride<>(w.row));
+    if (w.rows <= 32 / width<T>) add_product<T, true>(P, V, o, partial);
+    else add_product<T>(P, V, o, partial);
+  }
+  w.tiles.clear();
+}
+/// Rows first .. first + n - 1.
+template <class T>
+In<T> some_rows(const In<T>& m, Index first, Index n) {
+  return {m.data() + first * m.outerStride(), n, m.cols(),
+          Eigen::OuterStride<>(m.outerStride())};
+}
+/// Takes the keys K, `before` of the cache before them, and their values.
+template <class T>
+void attend_few(FewWork<T>& w, const Plan<T>& plan, const In<T>& K,
+                const In<T>& V, Index before) {
+  if (w.rows == 0) return;
+  const Index b = plan.rule.key_block, last = plan.last(w.rows - 1);
+  const Index begin = std::max(before, plan.first(0));
+  const Index end = std::min(before + K.rows(), last);
+  for (Index j = before + (begin - before) / b * b; j < end; j += b) {
+    const Index from = std::max(j, begin), n = std::min(j + b, end) - from;
+    if (n < 1 || !plan.any(0, w.rows, from, from + n)) continue;
+
+    // join eight blocks before the next
+    const Index span = j / b / w.most;
+    if (std::ssize(w.tiles) == w.most || span != w.span) join_tiles(w);
+    w.span = span;
+    meet_tile(w, plan, some_rows(K, from - before, n),
+              some_rows(V, from - before, n), from, from - j);
+  }
+}
+
 // sweep several groups over the keys
 /// What a thread needs forward: n groups and a block of scores.
 template <class T, class L = Lane<T>>
@@ -694,41 +1016,6 @@ void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
       w.total[i] -= dsink;
       if (c.dsink) *c.dsink += dsink;
     }
-}
-
-// multiply tiles by rows
-/// Weights or cotangents of a tile as ordinary numbers, a row per key.
-template <class T>
-using Tile = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
-
-/// y += a x for the columns from c on that fill lanes of that width.
-template <class T, int w, class X, class Y>
-void add_columns(const Tile<T>& a, const X& x, Y& y, Index& c,
-                 bool careful) {
-  using L = Eigen::Array<T, w, 1>;
-  for (; c + w <= x.cols(); c += w) {
-    // see columns as lanes
-    const auto from = [&](Index k) {
-      return Eigen::Map<const L>(&x.coeffRef(k, c));
-    };
-    const auto to = [&](Index r) { return Eigen::Map<L>(&y.coeffRef(r, c)); };
-
-    // multiply these columns with care or without
-    if (careful)
-      product_of_weighted<L>(
-          a, from, to, [](T p, T) { return p != 0; }, onwards);
-    else
-      product<L>(a, from, to, onwards);
-  }
-}
-/// y += a x, for a tile of weights and as many rows of x as it has columns.
-template <class T, class X, class Y>
-void add_product(const Tile<T>& a, const X& x, Y y, bool partial) {
-  const bool careful = partial && !finite(x);
-  Index c = 0;
-  add_columns<T, lanes<T>>(a, x, y, c, careful);
-  add_columns<T, width<T>>(a, x, y, c, careful);
-  add_columns<T, 1>(a, x, y, c, careful);
 }
 
 // set a dominant key aside
@@ -1133,170 +1420,101 @@ struct Page {
   In<T> K, V;
 };
 namespace detail {
-// take a piece of a page
-/// s = scores of one query x with the n keys j .. j + n - 1.
-template <class T>
-void score_keys(const RowVector<T>& x, const In<T>& K, Index j, Index n,
-                T* s) {
-  const Index half = n / 2;
-  for (Index k = 0; k < half; ++k) {
-    s[k] = K.row(j + k).dot(x);
-    s[half + k] = K.row(j + half + k).dot(x);
-  }
-  if (n % 2) s[n - 1] = K.row(j + n - 1).dot(x);
-}
-/// State of one query x, scaled to base two, on keys j .. j + b - 1 of a
-/// page; s has room for b scores.
-template <class T>
-Online<T> attend_page(const RowVector<T>& x, const Page<T>& page, Index j,
-                      Index b, Lanes<T>& s) {
-  const Index n = (b + lanes<T> - 1) / lanes<T>;
-  Eigen::Map<Vector<T>> scores(s[0].data(), n * lanes<T>);
-  score_keys(x, page.K, j, b, scores.data());
-
-  // find the largest score of a piece
-  scores.tail(scores.size() - b)
-      .setConstant(-std::numeric_limits<T>::infinity());
-  const T m = scores.template maxCoeff<Eigen::PropagateNaN>();
-  if (is_forbidden(m)) return Online<T>::nothing(page.V.cols());
-  exp2_lanes(s.data(), n, Lane<T>(Lane<T>::Constant(m)));
-  return {m * std::numbers::ln2_v<T>, scores.sum(),
-          scores.head(b).transpose() * page.V.middleRows(j, b)};
-}
-}  // namespace detail
-
-// attend with one query
-/// State of one query q (d_k numbers) on all pages of a cache; output()
-/// and logZ() of it are attention's.  scale defaults to 1/sqrt(d_k).
-/// Throws std::invalid_argument for shapes that do not fit.
-template <class T>
-Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
-                 std::optional<T> scale = {}) {
-  require(!pages.empty() && (scale || q.size() > 0),
-          "decode: no pages, or d_k = 0 without a scale");
-  const Index d_v = pages[0].V.cols(), piece = 8192;
-  const RowVector<T> x = q * ((scale ? *scale : 1 / std::sqrt(T(q.size()))) *
-                              std::numbers::log2e_v<T>);
-
-  // cut the pages into pieces
-  std::vector<std::pair<const Page<T>*, Index>> pieces;
-  for (const auto& page : pages) {
-    // check one page of the cache
-    require(page.K.cols() == q.size() && page.K.rows() == page.V.rows() &&
-                page.V.cols() == d_v, "decode: q has ", q.size(),
-            " numbers, but a page has K ", shape(page.K), " and V ",
-            shape(page.V));
-    for (Index j = 0; j < page.K.rows(); j += piece)
-      pieces.emplace_back(&page, j);
-  }
-
-  // reduce the pieces and merge them
-  std::vector<Online<T>> states(pieces.size(), Online<T>::nothing(d_v));
-
-  // reduce the pieces in parallel
-  const auto make = [&] {
-    return detail::Lanes<T>(std::size_t(piece / detail::lanes<T>));
-  };
-  detail::in_parallel(std::ssize(pieces), make, [&](Index i, auto& s) {
-    const auto [page, first] = pieces[std::size_t(i)];
-    states[std::size_t(i)] = detail::attend_page(
-        x, *page, first, std::min(piece, page->K.rows() - first), s);
-  });
-  auto y = Online<T>::nothing(d_v);
-  for (const auto& state : states) y = merge(y, state);
-  return y;
-}
-namespace detail {
 // cut a cache into pieces
 /// Keys first .. first + n - 1 of a page, `before` keys in all before
-/// them, and the outputs and log-sum-exps of some queries on these.
+/// them.
 template <class T>
-struct CachePiece {
+struct CachePart {
   const Page<T>* page;
   Index first, n, before;
-  Matrix<T> O;
-  Vector<T> logZ;
-
-  // view a piece of a cache as a head
-  FlashHead<T> head(const Matrix<T>& Q, const FlashRule<T>& rule) {
-    const auto rows = [this](const In<T>& m) {
-      return In<T>(m.data() + first * m.outerStride(), n, m.cols(),
-                   Eigen::OuterStride<>(m.outerStride()));
-    };
-    return {view_in<T>(Q), rows(page->K), rows(page->V),
-            view_out(O),   logZ.data(),   rule};
-  }
 };
 }  // namespace detail
 
 // attend with few queries
-/// States of a few queries on all pages of a cache, one for each row of Q:
-/// rule.share query heads at each position.  Cap, slopes, sinks and window
-/// are the rule's; the cache is read once.  Throws std::invalid_argument
-/// for shapes and for rules with bias, keep or lengths, and like flash.
+/// States of queries on all pages of a cache, one for each row of Q:
+/// rule.share query heads at each position; bias and keep are n_q x n_k for
+/// all pages.  The cache is read once.  output() and logZ() of a state are
+/// attention's.  Throws like flash, and for pages that do not fit.
 template <class T>
 std::vector<Online<T>> decode(const Matrix<T>& Q,
                               std::span<const Page<T>> pages,
-                              FlashRule<T> rule) {
-  require(!pages.empty() && !rule.bias && !rule.keep && !rule.queries &&
-              !rule.keys, "decode: no pages, or a rule with bias, keep or "
-          "lengths");
+                              const FlashRule<T>& rule) {
+  require(!pages.empty(), "decode: no pages");
+  const Index d_v = pages[0].V.cols();
 
-  // cut the pages of few queries
-  const Index piece = 8192, d_v = pages[0].V.cols();
-  std::vector<detail::CachePiece<T>> pieces;
-  Index keys = 0;
+  // cut the pages into pieces
+  const Index piece = 8192;
+  std::vector<detail::CachePart<T>> parts;
+  std::vector<std::size_t> pieces;  // where each begins
+  Index keys = 0, room = 0;
   for (const auto& page : pages) {
-    // check one page for few queries
+    // check one page of the cache
     require(page.K.cols() == Q.cols() && page.K.rows() == page.V.rows() &&
                 page.V.cols() == d_v, "decode: Q is ", shape(Q),
             ", but a page has K ", shape(page.K), " and V ", shape(page.V));
-    for (Index j = 0; j < page.K.rows(); j += piece)
-      pieces.push_back({&page, j, std::min(piece, page.K.rows() - j),
-                        keys + j, Matrix<T>(Q.rows(), d_v),
-                        Vector<T>(Q.rows())});
+    for (Index j = 0; j < page.K.rows(); j += piece) {
+      const Index n = std::min(piece, page.K.rows() - j);
+      if (n > room) pieces.push_back(parts.size()), room = piece;
+      parts.push_back({&page, j, n, keys + j});
+      room -= n;
+    }
     keys += page.K.rows();
   }
+  const auto number = std::ssize(pieces);
+  pieces.push_back(parts.size());
 
-  // attend with few queries to each piece
-  const auto with_sinks = rule;
-  rule.offset = rule.offset.value_or(
-      keys - Q.rows() / std::max<Index>(1, rule.share));
-  rule.sink.reset(), rule.sinks = {};
+  // resolve the rule for the whole cache
+  const Eigen::OuterStride<> none(0);
+  const In<T> K(nullptr, keys, Q.cols(), none), V(nullptr, keys, d_v, none);
+  const Out<T> O(nullptr, Q.rows(), d_v, none);
+  const FlashHead<T> whole{view_in<T>(Q), K, V, O, nullptr, rule};
+  const detail::Plan<T> plan("decode", whole);
+
+  // take the pieces in parallel
+  const Index n_q = Q.rows();
+  Matrix<T> m(number, n_q), l(number, n_q), o(number, n_q * d_v);
   const auto make = [&] {
-    return detail::ForwardWork<T, detail::Narrow<T>>(
-        rule.groups, std::min(rule.key_block, piece), Q.cols(), d_v);
+    return detail::FewWork<T>(n_q, std::min(rule.key_block, piece), Q.cols(),
+                              d_v);
   };
+  detail::in_parallel(number, make, [&](Index i, auto& work) {
+    detail::start_few(work, plan, whole.Q, d_v);
+    const auto p = std::size_t(i);
+    for (std::size_t k = pieces[p]; k < pieces[p + 1]; ++k)
 
-  // refuse bad rules before the threads start
-  const Matrix<T> no_keys(0, Q.cols()), no_values(0, d_v);
-  Matrix<T> no_output(Q.rows(), d_v);
-  const FlashHead<T> empty{view_in<T>(Q), view_in<T>(no_keys),
-                           view_in<T>(no_values), view_out(no_output),
-                           nullptr, with_sinks};
-  const detail::Plan<T> checked("decode", empty);
-  detail::in_parallel(std::ssize(pieces), make, [&](Index i, auto& work) {
-    // attend with few queries to one piece
-    auto& part = pieces[std::size_t(i)];
-    FlashRule<T> local = rule;
-    *local.offset -= part.before;
-    const auto head = part.head(Q, local);
-    const detail::Plan<T> plan("decode", head);
-    const Index sweep = rule.groups * detail::width<T>;
-    for (Index q = 0; q < Q.rows(); q += sweep)
-      detail::forward_sweep(head, plan, q, work);
+      // attend to one part of a piece
+      {
+        const auto& [page, first, n, before] = parts[k];
+        detail::attend_few(work, plan, detail::some_rows(page->K, first, n),
+                           detail::some_rows(page->V, first, n), before);
+      }
+    detail::join_tiles(work);
+    std::copy(work.m.begin(), work.m.end(), m.data() + i * n_q);
+    std::copy(work.l.begin(), work.l.end(), l.data() + i * n_q);
+    std::copy(work.o.begin(), work.o.end(), o.data() + i * n_q * d_v);
   });
 
   // merge the pieces of each query
   std::vector<Online<T>> states(std::size_t(Q.rows()),
                                 Online<T>::nothing(d_v));
-  for (Index i = 0; i < Q.rows(); ++i) {
+  for (Index i = 0; i < plan.queries; ++i) {
     auto& x = states[std::size_t(i)];
-    if (const auto sink = checked.sink(i)) x.m = *sink, x.l = 1;
-    for (const auto& part : pieces)
-      if (!is_forbidden(part.logZ(i)))
-        x = merge(x, Online<T>{part.logZ(i), 1, part.O.row(i)});
+    if (const auto sink = plan.sink(i)) x.m = *sink, x.l = 1;
+    for (Index p = 0; p < number; ++p)
+      x = merge(x, Online<T>{std::numbers::ln2_v<T> * m(p, i), l(p, i),
+                             o.row(p).segment(i * d_v, d_v)});
   }
   return states;
+}
+
+// attend with one query
+/// State of one query q (d_k numbers) on all pages of a cache; scale
+/// defaults to 1/sqrt(d_k).  Throws like decode of several.
+template <class T>
+Online<T> decode(const RowVector<T>& q, std::span<const Page<T>> pages,
+                 std::optional<T> scale = {}) {
+  FlashRule<T> rule;
+  rule.scale = scale;
+  return decode<T>(Matrix<T>(q), pages, rule).front();
 }
 }  // namespace attn

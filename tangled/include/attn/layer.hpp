@@ -445,16 +445,7 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
   };
   for (Index g = 0; g < H.kv_heads; ++g) {
     const Page<S> page{rows(columns(v.K, g, d)), rows(columns(v.V, g, e))};
-
-    // ask for a head that has its keys alone
-    if (R == 1 && !r.softcap && !c.sloped) {
-      const RowVector<S> q = v.Q.row(0).segment(g * d, d);
-      auto y = Online<S>::nothing(e);
-      if (present(p.sink)) y.m = p.sink(g), y.l = S(1);
-      read(g, merge(y, decode<S>(q, {&page, 1}, entry(p.scale, g))));
-      continue;
-    }
-    Matrix<S> Q = Eigen::Map<const Matrix<S>>(v.Q.data() + g * R * d, R, d);
+      Matrix<S> Q = Eigen::Map<const Matrix<S>>(v.Q.data() + g * R * d, R, d);
 
     // write the rule of a group's one query
     FlashRule<S> rule;
