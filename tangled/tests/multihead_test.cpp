@@ -280,6 +280,13 @@ BOOST_AUTO_TEST_CASE(weights_read_what_is_in_a_pair) {
   asks.X.row(0).setConstant(std::nan(""));
   BOOST_TEST(asks.back().weights.W_Q.array().isNaN().all());
 }
+BOOST_AUTO_TEST_CASE(weights_do_not_read_a_first_key_unseen) {
+  Patchy first;
+  first.B.col(0).setConstant(-HUGE_VAL);
+  const Matrix<double> W_K = first.back().weights.W_K;
+  first.C.row(0).setConstant(std::nan(""));
+  verify(distance(first.back().weights.W_K, W_K), 0);
+}
 BOOST_AUTO_TEST_CASE(the_last_head_and_the_last_query_see) {
   Patchy late;
   late.m.W_V.rightCols(3).setConstant(std::nan(""));

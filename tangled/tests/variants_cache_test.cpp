@@ -110,7 +110,6 @@ BOOST_AUTO_TEST_CASE(buckets_have_sides) {
     verify(b(-t) <= b(-t - 1) ? 0 : 1, 0);
   }
   verify(std::abs(double(b(-127) - 15)) + double(b(-8) != 8), 0);
-  BOOST_TEST((b(-91) == 15 && b(-90) == 14));  // 8 * 16^(7/8) = 90.5
   BOOST_TEST(b.size() == 32);
   BOOST_TEST((b(-90) == 14 && b(-91) == 15));
   const auto refused = [](bool both, Index count, Index far) {
