@@ -31,6 +31,52 @@ void errors_within_bounds(std::uint64_t seeds) {
 }
 BOOST_AUTO_TEST_CASE(errors_in_double) { errors_within_bounds<double>(60); }
 BOOST_AUTO_TEST_CASE(errors_in_float) { errors_within_bounds<float>(60); }
+Matrix<double> backwards(const Matrix<double>& W, Index blocks) {
+  const Index d = W.cols() / blocks;
+  Matrix<double> Y = W;
+  for (Index b = 0; b < blocks; ++b)
+    Y.middleCols(b * d, d) = W.middleCols((blocks - 1 - b) * d, d);
+  return Y;
+}
+MultiHead<double> backwards(MultiHead<double> m) {
+  for (auto* b : {&m.b_Q, &m.b_K, &m.b_V})
+    if (b->size() > 0)
+      *b = backwards(b->transpose(), b == &m.b_Q ? m.heads : m.kv_heads)
+               .transpose();
+  m.W_Q = backwards(m.W_Q, m.heads), m.W_K = backwards(m.W_K, m.kv_heads);
+  m.W_V = backwards(m.W_V, m.kv_heads);
+  m.W_O = backwards(m.W_O.transpose(), m.heads).transpose();
+  return m;
+}
+BOOST_AUTO_TEST_CASE(bounds_move_with_their_heads) {
+  using enum SoftmaxPullback;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed)
+    for (const auto how : {gauge_fixed, textbook, fused}) {
+      const auto s = setting<double>(seed);
+      const Matrix<double> dY =
+          gaussian<double>(s.X.rows(), s.m.W_O.cols(), seed, "dY");
+      const auto bound = [&](const MultiHead<double>& m) {
+        return multihead_errors<double>(m, s.X, s.C, dY, s.bias, how)
+            .gradient.weights.W_Q;
+      };
+      const Matrix<double> e = backwards(bound(s.m), s.m.heads);
+      verify(distance(bound(backwards(s.m)), e) / e.maxCoeff(), 1e-12);
+    }
+}
+BOOST_AUTO_TEST_CASE(the_gauge_keeps_digits_in_the_cold) {
+  using enum SoftmaxPullback;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    auto s = setting<double>(seed);
+    s.m.W_Q *= 100;
+    const Matrix<double> dY =
+        gaussian<double>(s.X.rows(), s.m.W_O.cols(), seed, "dY");
+    const auto bound = [&](SoftmaxPullback how) {
+      return multihead_errors<double>(s.m, s.X, s.C, dY, s.bias, how)
+          .gradient.weights.W_Q.norm();
+    };
+    verify(bound(gauge_fixed), std::min(bound(textbook), bound(fused)) / 4);
+  }
+}
 
 // check the reports on a layer
 template <class S>

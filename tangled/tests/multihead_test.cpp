@@ -276,9 +276,19 @@ BOOST_AUTO_TEST_CASE(weights_read_what_is_in_a_pair) {
   for (Index i = 0; i < 5; ++i)
     BOOST_TEST(Y.row(i).array().isNaN().all() == good.sees(i, 0));
   BOOST_TEST(seen.back().weights.W_V.array().isNaN().all());
-  Patchy asks = good;
-  asks.X.row(0).setConstant(std::nan(""));
-  BOOST_TEST(asks.back().weights.W_Q.array().isNaN().all());
+}
+BOOST_AUTO_TEST_CASE(weights_notice_what_is_in_a_pair) {
+  for (const double poison : poisons)
+    for (Index entry = 0; entry < Patchy().X.cols(); ++entry) {
+      Patchy asks;
+      asks.X(0, entry) = poison;
+      BOOST_TEST(asks.back().weights.W_Q.array().isNaN().all());
+      Patchy seen;
+      seen.C(0, entry) = poison;
+      const auto w = seen.back().weights;
+      BOOST_TEST(w.W_K.array().isNaN().all());
+      BOOST_TEST(w.W_V.array().isNaN().all());
+    }
 }
 BOOST_AUTO_TEST_CASE(weights_do_not_read_a_first_key_unseen) {
   Patchy first;

@@ -126,6 +126,27 @@ BOOST_AUTO_TEST_CASE(unseen_is_not_read) {
           verify(same(h.K.row(j), g.K.row(j)) && same(h.V.row(j), g.V.row(j)) ? 0 : 1,
                  0);
         }
+
+        // poison all queries that do not read a row of a table
+        for (const auto part : {&VariantParts<double>::rel_keys,
+                                &VariantParts<double>::rel_values})
+          for (Index k = 0; k < (x.*part).rows(); ++k) {
+            auto y = x;
+            Matrix<double> bar = dO;
+
+            // poison those that do not read row k
+            for (Index i = 0; i < n; ++i) {
+              bool reads = false;
+              for (Index j = 0; j < m; ++j)
+                reads |= !is_forbidden(f.scores(i, j)) &&
+                         detail::offset_row(r.offset(i, j), (x.*part).rows()) == k;
+              if (reads) continue;
+              y.Q.row(i).setConstant(poison);
+              bar.row(i).setConstant(poison);
+            }
+            const auto h = variant_vjp(y, r, variant_forward(y, r), bar);
+            verify((h.*part).row(k) == (g.*part).row(k) ? 0 : 1, 0);
+          }
       }
     }
 }

@@ -249,39 +249,16 @@ void keep_forbidden_zero(const Eigen::MatrixBase<D>& scores, W&& w) {
 // name the two sides of a pair
 enum class Onto { queries, keys };
 
-// ask whether a position is in a pair
-template <Onto side, class P>
-bool in_a_pair(const P& scores, Index at) {
-  const auto s = stacked(scores);
-  const bool query = side == Onto::queries;
-  const Index step = query ? scores.dim[2] : 1;
-  const Index from = query ? 0 : at, to = query ? s.cols() : at + 1;
-  for (Index k = query ? at : 0; k < s.rows(); k += step)
-    for (Index j = from; j < to; ++j)
-      if (!is_forbidden(s(k, j))) return true;
-  return false;
-}
-
 // sum over the pairs of all heads
-template <class D>
-std::vector<bool> spoilt(const Eigen::MatrixBase<D>& y) {
-  std::vector<bool> bad;
-  for (Index k = 0; k < y.rows(); ++k)
-    bad.push_back(!all_finite(y.row(k)));
-  return bad;
-}
-
 /// product(y), a sum over pairs with factors w; rows of y that are not
 /// finite reach those only whose pair is not forbidden.
 template <Onto side, class P, class W, class Y, class F>
 auto sum_pairs(const P& scores, const W& w, const Y& y, F product) {
-  const std::vector<bool> bad = spoilt(stacked(y));
-  if (std::find(bad.begin(), bad.end(), true) == bad.end())
-    return product(y);
+  const std::vector<Index> bad = spoilt_rows(stacked(y));
+  if (bad.empty()) return product(y);
   Y rest = y;
-  for (std::size_t k = 0; k < bad.size(); ++k)
-    if (bad[k])
-      stacked(rest).row(Index(k)).setConstant(typename Y::scalar(0));
+  for (const Index k : bad)
+    stacked(rest).row(k).setConstant(typename Y::scalar(0));
   auto z = product(rest);
 
   // add what is spoilt to those who may see it
@@ -291,24 +268,23 @@ auto sum_pairs(const P& scores, const W& w, const Y& y, F product) {
     for (Index j = 0; j < m; ++j) {
       const Index h = k / n, i = k % n, q = i * G * R + h, s = j * G + h / R;
       const Index from = side == Onto::queries ? s : q;
-      if (bad[std::size_t(from)] && !is_forbidden(stacked(scores)(k, j)))
+      if (std::binary_search(bad.begin(), bad.end(), from) &&
+          !is_forbidden(stacked(scores)(k, j)))
         to.row(side == Onto::queries ? q : s) +=
             stacked(w)(k, j) * stacked(y).row(from);
     }
   return z;
 }
 
-template <Onto side, class S, class P>
-GivenRows<S> only_in_pairs(const P& scores, const Input<S>& X,
-                           Matrix<S>& copy) {
-  const std::vector<bool> bad = spoilt(X);
-  if (std::find(bad.begin(), bad.end(), true) == bad.end()) return X;
+template <class S>
+GivenRows<S> finite_rows(const Input<S>& X, Matrix<S>& copy) {
+  const std::vector<Index> bad = spoilt_rows(X);
+  if (bad.empty()) return X;
   copy = X;
-  for (Index k = 0; k < X.rows(); ++k)
-    if (bad[std::size_t(k)] && !in_a_pair<side>(scores, k))
-      copy.row(k).setConstant(S(0));
+  for (const Index k : bad) copy.row(k).setConstant(S(0));
   return copy;
 }
+
 }  // namespace detail
 
 // keep what the forward pass computed
@@ -521,9 +497,9 @@ HeadGradient<S> multihead_vjp(const MultiHead<S>& m, const Input<S>& X,
   };
   Matrix<S> own_x, own_c;
   const auto x =
-      detail::only_in_pairs<detail::Onto::queries, S>(t.scores, X, own_x);
+      detail::finite_rows<S>(X, own_x);
   const auto c =
-      detail::only_in_pairs<detail::Onto::keys, S>(t.scores, C, own_c);
+      detail::finite_rows<S>(C, own_c);
   auto q = project_vjp<S>(x, m.W_Q, m.b_Q,
                           metric * fused(dQ, n, m.W_Q.cols()));
   auto k = project_vjp<S>(c, m.W_K, m.b_K, fused(dK, C.rows(), m.W_K.cols()));
