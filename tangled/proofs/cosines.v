@@ -17,14 +17,18 @@ Proof. by move=> x0 y0; rewrite ln_div ?posrE. Qed.
 
 (* state the law of cosines *)
 (* proves thm:geometry-pythagoras *)
-Theorem law_of_cosines p q r : positive p -> positive q -> positive r ->
+Theorem law_of_cosines p q r :
+  distribution p -> positive q -> positive r ->
   let u j := p j - q j in let v j := ln (r j) - ln (q j) in
   KL p r = KL p q + KL q r - \sum_j u j * v j.
 
 (* prove the law of cosines *)
 Proof.
 move=> [p0 p1] [q0 q1] [r0 r1] u v; rewrite /KL -big_split -sumrB /=.
-by apply: eq_bigr => j _; rewrite !ln_ratio// /u /v; ring.
+apply: eq_bigr => j _; rewrite /u /v; have [->|pj] := eqVneq (p j) 0.
+  by rewrite !mul0r ln_ratio//; ring.
+have pj0 : 0 < p j by rewrite lt0r pj p0.
+by rewrite !ln_ratio//; ring.
 Qed.
 
 (* The sum is Fisher's inner product: if y is a change of scores that moves the
@@ -53,7 +57,7 @@ Qed.
 Theorem projection_on_queries d (k : K -> 'rV[R]_d) (p : K -> R)
   (x y : 'cV[R]_d) :
   let a (x : 'cV[R]_d) := A (fun j => (k j *m x) 0 0) 1 in
-  positive p -> \sum_j a x j *: k j = \sum_j p j *: k j ->
+  distribution p -> \sum_j a x j *: k j = \sum_j p j *: k j ->
   KL p (a y) = KL p (a x) + KL (a x) (a y).
 
 (* prove the projection on the queries *)

@@ -54,16 +54,16 @@ Variables (R : realType) (s v w : bool -> R).
 Lemma positive2 : divergence.positive (half R).
 Proof. by split; [exact: half_gt0 | exact: half_sum]. Qed.
 Example law_of_cosines := @cosines.law_of_cosines R _ _ _ _
-  positive2 positive2 positive2.
+  (conj (@half_ge0 R) (half_sum R)) positive2 positive2.
 Example inner_product_of_u_and_v q y := @cosines.inner_product_of_u_and_v
   R bool_finType q _ v y (fun=> erefl).
 Section Projection.
 Variables (n : nat) (k : bool -> 'rV[R]_n) (x y : 'cV[R]_n).
 Let a j := gibbs.A (fun j => (k j *m x) 0 0) 1 j.
-Lemma positive_a : divergence.positive a.
-Proof. by apply: divergence.A_positive true _ _ ltr01. Qed.
+Lemma distribution_a : gibbs.distribution a.
+Proof. exact: gibbs.A_distribution true. Qed.
 Example projection_on_queries := @cosines.projection_on_queries R _ true n
-  k a x y positive_a erefl.
+  k a x y distribution_a erefl.
 End Projection.
 Example hessian_in_scores := @hessian.hessian_in_scores R _ true s 1
   ltr01 v w.

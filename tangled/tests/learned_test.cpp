@@ -16,17 +16,23 @@ Matrix<double> random_metric(Index d, std::uint64_t seed) {
   const Matrix<double> W = gaussian<double>(d, d, seed, "metric");
   return W.transpose() * W + 0.1 * Matrix<double>::Identity(d, d);
 }
+/// An orthogonal matrix.
+Matrix<double> random_turn(Index d, std::uint64_t seed) {
+  const Eigen::MatrixXd W = gaussian<double>(d, d, seed, "turn");
+  return Eigen::HouseholderQR<Eigen::MatrixXd>(W).householderQ() *
+         Eigen::MatrixXd::Identity(d, d);
+}
 BOOST_AUTO_TEST_CASE(spd_distance_is_invariant) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
     const Index d = Index(1 + seed % 5);
     const Matrix<double> g = random_metric(d, seed);
     const Matrix<double> h = random_metric(d, seed + 50);
-    const Matrix<double> P = random_metric(d, seed + 90);
+    const Matrix<double> M = random_metric(d, seed + 90);
+    const Matrix<double> P = M * random_turn(d, seed), Pt = P.transpose();
     const double D = spd_distance(g, h);
-    const Matrix<double> Pt = P.transpose();
     const double slack = 0x1p-50 * cond(g) * cond(h);
     verify(std::abs(spd_distance(Pt * g * P, Pt * h * P) - D),
-           cond(P) * cond(P) * slack);
+           cond(M) * cond(M) * slack);
     verify(std::abs(spd_distance(inverse(g), inverse(h)) - D), slack);
     verify(std::abs(spd_distance(h, g) - D), slack);
     const double scaled = std::sqrt(double(d)) * std::log(2);
@@ -82,6 +88,21 @@ BOOST_AUTO_TEST_CASE(nearest_psd_is_nearest) {
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> left(M - P);
     verify(std::max(left.eigenvalues().maxCoeff(), 0.0), roundings);
   }
+}
+BOOST_AUTO_TEST_CASE(the_cone_refuses_what_does_not_fit) {
+  const Matrix<double> g = random_metric(2, 1), h = random_metric(3, 1);
+  const Matrix<double> thin(3, 2), wide(2, 3);
+  for (const Matrix<double>& X : {h, thin, wide}) {
+    BOOST_CHECK_EXCEPTION(spd_exp(g, X), std::invalid_argument,
+                          says("spd_exp: the metric is 2x2"));
+    BOOST_CHECK_EXCEPTION(spd_distance(g, X), std::invalid_argument,
+                          says("spd_distance: the metric is 2x2"));
+  }
+  const auto same = [](double x) { return x; };
+  BOOST_CHECK_EXCEPTION(symmetric_function(thin, same), std::invalid_argument,
+                        says("symmetric_function: M is 3x2"));
+  BOOST_CHECK_EXCEPTION(nearest_psd(wide), std::invalid_argument,
+                        says("nearest_psd: M is 2x3"));
 }
 
 // check many parameters
@@ -304,7 +325,9 @@ BOOST_AUTO_TEST_CASE(natural_step_is_gauss_newton) {
 BOOST_AUTO_TEST_CASE(affine_steps_ignore_the_basis) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Planted task = planted_task(8, 3, seed);
-    const Matrix<double> P = random_metric(3, seed + 5), I = inverse(P);
+    const Matrix<double> M = random_metric(3, seed + 5);
+    const Matrix<double> R = random_turn(3, seed), P = M * R;
+    const Matrix<double> I = R.transpose() * inverse(M);
     Planted other = task;
     other.Q = task.Q * P.transpose();
     other.K = task.K * P.transpose();
@@ -316,7 +339,7 @@ BOOST_AUTO_TEST_CASE(affine_steps_ignore_the_basis) {
       const Matrix<double> c = P.transpose() * b * P;
       return (c - a).norm() / (a - g).norm();
     };
-    verify(moved(Cone::affine), 0x1p-50 * cond(P) * cond(P) * cond(g));
+    verify(moved(Cone::affine), 0x1p-50 * cond(M) * cond(M) * cond(g));
     BOOST_TEST(moved(Cone::plain) > 0.05);
   }
 }

@@ -370,6 +370,14 @@ BOOST_AUTO_TEST_CASE(descent_demands_descent) {
 BOOST_AUTO_TEST_CASE(largest_eigenvalue_of_two) {
   const Matrix<double> k{{0, 1}, {3, 0}, {0, 0}};
   BOOST_TEST(detail::largest_eigenvalue(k) == 9);
+  BOOST_TEST(detail::largest_eigenvalue(Matrix<double>(0 * k)) == 0);
+}
+BOOST_AUTO_TEST_CASE(features_may_sum_to_zero) {
+  const Matrix<double> k{{1, -1}, {-2, 2}};
+  verify(std::abs(detail::largest_eigenvalue(k) - 10), 0x1p-46);
+  const auto path = fit_query(k, Vector<double>{{0.75, 0.25}}, Steps::plain,
+                              1e-12, 200);
+  verify(std::abs(path.loss.back()), 1e-12);
 }
 BOOST_AUTO_TEST_CASE(first_plain_step_by_hand) {
   const auto path = fit_query(Matrix<double>{{2}, {0}},
@@ -404,7 +412,8 @@ BOOST_AUTO_TEST_CASE(projection_on_queries) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Index d = Index(1 + seed % 3);
     const Matrix<double> k = gaussian<double>(d + 3, d, seed, "keys");
-    const Vector<double> p = weights(d + 3, seed);
+    Vector<double> p = weights(d + 3, seed);
+    if (seed % 2 == 0) p(0) = 0, p /= p.sum();
     const Vector<double> best = polished(k, p);
     const Vector<double> A = weights_of(k, best);
     verify((k.transpose() * (A - p)).norm(), 0x1p-46 * k.norm());
@@ -427,10 +436,13 @@ BOOST_AUTO_TEST_CASE(answer_copies) {
   const auto step = [](const Vector<Fp>& p, const Vector<Fp>& w) {
     return fisher_solve(p, fisher_times(p, w));
   };
-  const Vector<Fp> before = step(A, dA), after = step(B, dB).head(4);
+  const Vector<Fp> before = step(A, dA), all = step(B, dB);
+  const Vector<Fp> after = all.head(4), held = before.array() - before(3);
   BOOST_TEST(!same(before, after));
   const Vector<Fp> off = before - after;
   verify_exact(off, Vector<Fp>(Vector<Fp>::Constant(4, off(0))), 12);
+  for (const Index copy : {3, 4})
+    verify_exact(held, Vector<Fp>(after.array() - all(copy)), 12);
   verify_exact(Vector<Fp>(dA.array() - A.dot(dA)),
                Vector<Fp>(dB.head(4).array() - B.dot(dB)), 4);
 }

@@ -111,7 +111,7 @@ S fisher_rao_distance(const Vector<S>& p, const Vector<S>& q) {
 }
 
 // walk from one distribution to another
-/// Point at t of the great arc from p (t = 0) to q (t = 1).
+/// Point at t of the great arc from p (t = 0) to q (t = 1), 0 <= t <= 1.
 /// Throws as fisher_rao_distance.
 template <class S>
 Vector<S> fisher_rao_geodesic(const Vector<S>& p, const Vector<S>& q,
@@ -130,8 +130,9 @@ Vector<S> m_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
   detail::require_pair("m_geodesic", p, q);
   return (S(1) - t) * p + t * q;
 }
-/// Point at t of the e-geodesic: p^(1-t) q^t, normalised.
-/// Throws as fisher_rao_distance.
+/// Point at t of the e-geodesic: p^(1-t) q^t, normalised; 0 < t < 1 unless
+/// all weights are positive.  All zeros between two distributions that
+/// share no key.  Throws as fisher_rao_distance.
 template <class S>
 Vector<S> e_geodesic(const Vector<S>& p, const Vector<S>& q, const S& t) {
   detail::require_pair("e_geodesic", p, q);
@@ -279,8 +280,9 @@ void require_keys(const char* function, const Matrix<S>& k,
 
 // raise the index of a gradient
 /// Natural gradient of the scores, T times the centred cotangent dA of
-/// the weights (thm. geometry-natural): A, dA and the result are n_q x n_k.
-/// Throws std::invalid_argument for unequal shapes.
+/// the weights (thm. geometry-natural): A, dA and the result are n_q x n_k;
+/// 0 where A is.  Throws std::invalid_argument for unequal shapes,
+/// std::domain_error unless 0 < T < infinity.
 template <class S>
 Matrix<S> natural_gradient(const Matrix<S>& A, const Matrix<S>& dA,
                            const S& T = S(1)) {
@@ -357,11 +359,13 @@ Descent<X> descend(const X& x, const Loss& loss, const Propose& propose,
 namespace detail {
 template <class S = double>
 double largest_eigenvalue(const Matrix<double>& k) {  // of k^T k
-  Vector<S> v = Vector<S>::Ones(k.cols());
+  Vector<S> v(k.cols());
+  for (Index a = 0; a < v.size(); ++a) v(a) = std::sin(double(a + 1));
   double lambda = 0;
   for (int step = 0; step < 200; ++step) {
     v = k.transpose() * (k * v);
     lambda = v.norm();
+    if (lambda == 0) return 0;
     v /= lambda;
   }
   return lambda;

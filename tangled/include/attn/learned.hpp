@@ -11,9 +11,11 @@
 namespace attn {
 // walk in the cone of metrics
 /// f of a symmetric matrix, through its eigenvalues.
+/// Throws std::invalid_argument unless M is square.
 template <class F>
 Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
   using S = decltype(f(M(0, 0)));
+  require(M.rows() == M.cols(), "symmetric_function: M is ", shape(M));
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixX<S>> e(M);
   const Vector<S> y = e.eigenvalues().unaryExpr(f);
   return e.eigenvectors() * y.asDiagonal() * e.eigenvectors().transpose();
@@ -21,35 +23,40 @@ Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
 namespace detail {
 // L^{-1} X L^{-T}, symmetrised, for a Cholesky factor L
 template <class S>
-Matrix<S> seen_from(const Matrix<S>& L, const Matrix<S>& X) {
+Matrix<S> seen_from(const char* who, const Matrix<S>& L,
+                    const Matrix<S>& X) {
+  require(X.rows() == L.rows() && X.cols() == L.rows(), who,
+          ": the metric is ", shape(L), " but the other matrix ", shape(X));
   const auto low = L.template triangularView<Eigen::Lower>();
   const Matrix<S> Y = low.solve(low.solve(X).transpose());
   return (Y + Y.transpose()) / 2;
 }
 }  // namespace detail
 /// The geodesic from the metric g in the symmetric direction X at time 1
-/// (thm. geometry-cone).
-/// Throws std::domain_error unless g is positive definite.
+/// (thm. geometry-cone).  Throws std::domain_error unless g is positive
+/// definite, std::invalid_argument unless X has its shape.
 template <class S = double>
 Matrix<double> spd_exp(const Matrix<double>& g, const Matrix<double>& X) {
   const Matrix<S> L = cholesky(g);
   const Matrix<S> E = symmetric_function(
-      detail::seen_from<S>(L, X), [](double x) { return std::exp(x); });
+      detail::seen_from<S>("spd_exp", L, X),
+      [](double x) { return std::exp(x); });
   const Matrix<S> h = L * E * L.transpose();
   return (h + h.transpose()) / 2;
 }
 /// Affine-invariant distance of two metrics; not finite unless h is one.
-/// Throws std::domain_error unless g is positive definite.
+/// Throws as spd_exp.
 template <class S = double>
 double spd_distance(const Matrix<double>& g, const Matrix<double>& h) {
   return symmetric_function(
-             detail::seen_from<S>(cholesky(g), h),
+             detail::seen_from<S>("spd_distance", cholesky(g), h),
              [](double x) { return std::log(x); }).norm();
 }
 /// The positive semidefinite matrix nearest to the symmetric part of M in
-/// Frobenius norm.
+/// Frobenius norm.  Throws std::invalid_argument unless M is square.
 template <class = void>
 Matrix<double> nearest_psd(const Matrix<double>& M) {
+  require(M.rows() == M.cols(), "nearest_psd: M is ", shape(M));
   return symmetric_function((M + M.transpose()) / 2, [](double x) {
     return std::max(x, 0.0);
   });
