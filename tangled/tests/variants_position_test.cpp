@@ -224,6 +224,8 @@ void hold_rotation() {
 }
 BOOST_AUTO_TEST_CASE(rotary_in_double) { hold_rotation<double>(); }
 BOOST_AUTO_TEST_CASE(rotary_in_float) { hold_rotation<float>(); }
+BOOST_AUTO_TEST_CASE(rotary_in_half) { hold_rotation<Eigen::half>(); }
+BOOST_AUTO_TEST_CASE(rotary_in_bfloat16) { hold_rotation<Eigen::bfloat16>(); }
 BOOST_AUTO_TEST_CASE(float_angles_drift) {
   const Index d = 64, p = 1000000;
   const auto theta = frequencies<quad>(d);
@@ -374,6 +376,11 @@ BOOST_AUTO_TEST_CASE(yarn_is_not_its_formula) {
   const double off = (program.array() / formula.array() - 1).maxCoeff();
   fact("off", off);
   refute(off, 1);
+  int faster = 0, slower = 0;
+  for (Index a = 0; a < 64; ++a)
+    faster += program(a) > formula(a), slower += program(a) < formula(a);
+  fact("faster", faster), fact("slower", slower);
+  BOOST_TEST(faster > 20 * slower);
   verify(std::abs(yarn_gain(std::exp(10.0)) - 2), 0x1p-51);
   verify(std::abs(yarn_gain(1) - 1), 0);
 }
@@ -453,6 +460,9 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
                           says("yarn_frequencies: "));
   }
   BOOST_CHECK_EXCEPTION(yarn_gain(0.5), std::domain_error, says("factor 0.5"));
+  for (const double base : {1.0, 0.5, nan})
+    BOOST_CHECK_EXCEPTION(yarn_frequencies<double>(4, {2, 10}, base),
+                          std::domain_error, says("yarn_frequencies: base "));
   BOOST_CHECK_EXCEPTION(alibi_slopes(0), bad, says("H = 0"));
 }
 BOOST_AUTO_TEST_CASE(positions_start_at_zero) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -15,9 +16,12 @@
 
 namespace attn {
 // encode positions by sinusoids
-/// Angles are at least double, even where the vectors are float.
+/// Angles are at least double, even where the vectors are float or have
+/// sixteen bits.
 template <class S>
-using Angle = std::conditional_t<std::is_same_v<S, float>, double, S>;
+using Angle = std::conditional_t<std::is_convertible_v<S, float> &&
+    (std::numeric_limits<S>::digits < std::numeric_limits<double>::digits),
+    double, S>;
 /// theta_a = base^(-2a/d), a = 0, ..., d/2 - 1.  Throws
 /// std::invalid_argument for odd d, std::domain_error unless base > 0.
 template <class S>
@@ -86,8 +90,8 @@ Rotations<S> rotations(const Rotary<S>& R, const Places& at) {
   return t;
 }
 /// Rows x_i -> R_p x_i, or R_p^T x_i if back; each is the vjp of the
-/// other.  X is any expression, places x (2 planes + fixed).
-/// Throws std::invalid_argument.
+/// other.  X is any expression, places x (2 planes + fixed).  Throws
+/// std::invalid_argument unless X and both tables have these shapes.
 template <class S, std::same_as<bool> Back = bool>
 Matrix<S> rotate(std::type_identity_t<Matrix<S>> X, const Rotations<S>& t,
                  Back back = false) {
@@ -162,7 +166,8 @@ S stretched(const S& theta, const S& gamma, double factor) {
 }
 }  // namespace detail
 /// Frequencies of Llama 3: a ramp in the number of turns.  Throws
-/// std::invalid_argument for odd d, std::domain_error.
+/// std::invalid_argument for odd d, std::domain_error unless base > 0,
+/// factor >= 1, length > 0 and 0 < slow < fast.
 template <class S>
 Vector<S> llama3_frequencies(Index d, const Stretch& x,
                              double base = 500000) {
@@ -180,13 +185,14 @@ Vector<S> llama3_frequencies(Index d, const Stretch& x,
   return theta;
 }
 /// Frequencies of YaRN (Peng 2024), as published programs compute them: a
-/// ramp in the plane, between whole planes if `whole`.  Throws
-/// std::invalid_argument for odd d, std::domain_error.
+/// ramp in the plane, between whole planes if `whole`.  Throws as
+/// llama3_frequencies, and std::domain_error unless base > 1.
 template <class S>
 Vector<S> yarn_frequencies(Index d, const Stretch& x, double base = 10000,
                            bool whole = true) {
   using std::log, std::atan;
   detail::require_stretch("yarn_frequencies", x);
+  require_domain(base > 1, "yarn_frequencies: base ", base);
   Vector<S> theta = frequencies<S>(d, base);
 
   // find the planes between which the ramp falls
