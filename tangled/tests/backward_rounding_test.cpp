@@ -533,7 +533,7 @@ Sight poisoned(Sight s, const std::vector<Index>& readers) {
   for (Index i = 0; i < 5; ++i)
     for (Index j = 0; j < 6; ++j) {
       double& b = (*s.x.bias)(i, j);
-      if (b != never && !(reads(i) && sees(i, j))) b = poison(0);
+      if (b != never && !(reads(i) && sees(i, j))) b = poison(i + 2 * j);
       if (!(reads(i) && sees(i, j))) s.u.bias(i, j) = poison(i + j);
     }
 

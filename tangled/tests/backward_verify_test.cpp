@@ -392,6 +392,22 @@ BOOST_AUTO_TEST_CASE(refuses_a_foreign_forward_pass) {
   BOOST_CHECK_EXCEPTION(attention_hvp(x, u, w, dot), std::invalid_argument,
                         says("bar_dot of logZ has 1 entries"));
 }
+BOOST_AUTO_TEST_CASE(refuses_to_pair_what_differs) {
+  const Matrix<double> a(2, 3), b(3, 2);
+  BOOST_CHECK_EXCEPTION(duality(a, b), std::invalid_argument,
+                        says("duality: 2x3 with 3x2"));
+  BOOST_CHECK_EXCEPTION(duality(a, Matrix<double>(2, 4)),
+                        std::invalid_argument, says("2x3 with 2x4"));
+  verify(duality(a, Matrix<double>(0, 0)), 0);
+  const auto x = random_problem<double>({2, 3, 2, 4, 2}, 1);
+  const auto f = attention_forward(x);
+  for (const Matrix<double>& dO : {a, b})
+    BOOST_CHECK_EXCEPTION(cotangent_loss(f, {dO}), std::invalid_argument,
+                          says("O is 2x2 but its cotangent " + shape(dO)));
+  BOOST_CHECK_EXCEPTION(cotangent_loss(f, {f.O, Vector<double>(3)}),
+                        std::invalid_argument,
+                        says("2 rows but 3 cotangents of logZ"));
+}
 BOOST_AUTO_TEST_CASE(refuses_in_the_parts) {
   const Matrix<double> a(2, 3), b(4, 3);
   BOOST_CHECK_EXCEPTION(output_vjp(a, b, a), std::invalid_argument,

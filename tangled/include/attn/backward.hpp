@@ -513,11 +513,14 @@ OutputParts<S> attention_jvp(const AttentionInputs<S>& x,
 
 // pair cotangents with tangents
 /// <a, b>: sum of products of entries; a part that one lacks counts 0.
+/// Throws std::invalid_argument for parts of different shapes.
 template <class S>
 S duality(const Matrix<S>& a, const Matrix<S>& b) {
   S sum(0);
-  if (a.size() == b.size())
-    for (Index k = 0; k < a.size(); ++k) sum += a.data()[k] * b.data()[k];
+  if (a.size() == 0 || b.size() == 0) return sum;
+  require(a.rows() == b.rows() && a.cols() == b.cols(), "duality: ",
+          shape(a), " with ", shape(b));
+  for (Index k = 0; k < a.size(); ++k) sum += a.data()[k] * b.data()[k];
   return sum;
 }
 template <class S>

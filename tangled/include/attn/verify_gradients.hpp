@@ -359,7 +359,7 @@ double temperature_error(const TrackedForward& f, const Tracked& dS,
 // bound the errors of attention's gradient
 /// Bounds the errors of attention_forward and attention_vjp computed in
 /// S (thm. backward-rounding), S no wider than double; or those of another
-/// form of the softmax's gradient.  Throws as attention_vjp, and
+/// form of the softmax's gradient.  Throws as attention_forward, and
 /// std::domain_error if an extent is too large for S.
 template <class S>
 AttentionErrors attention_errors(
@@ -388,7 +388,8 @@ AttentionErrors attention_errors(
 
 // bound the errors of a tangent
 /// Componentwise bound on the error of attention_jvp(x, u).O computed in
-/// S.  Throws as attention_jvp, and std::domain_error unless u.T = 0.
+/// S.  Throws as attention_errors and attention_jvp, and std::domain_error
+/// unless u.T = 0.
 template <class S>
 Matrix<double> tangent_errors(const AttentionInputs<S>& given,
                               const AttentionParts<S>& u) {
@@ -420,8 +421,16 @@ Matrix<double> tangent_errors(const AttentionInputs<S>& given,
 
 // make a loss of a cotangent
 /// <bar.O, O> + <bar.logZ, logZ> over the rows that are not empty.
+/// Throws std::invalid_argument for shapes that do not fit.
 template <class S>
 S cotangent_loss(const AttentionForward<S>& f, const OutputParts<S>& bar) {
+  // demand cotangents of these outputs
+  require(bar.O.rows() == f.O.rows() && bar.O.cols() == f.O.cols(),
+          "cotangent_loss: O is ", shape(f.O), " but its cotangent ",
+          shape(bar.O));
+  require(bar.logZ.size() == 0 || bar.logZ.size() == f.logZ.size(),
+          "cotangent_loss: ", f.logZ.size(), " rows but ", bar.logZ.size(),
+          " cotangents of logZ");
   S L(0);
   for (Index i = 0; i < f.logZ.size(); ++i)
     if (!is_forbidden(f.logZ(i))) {
@@ -433,7 +442,8 @@ S cotangent_loss(const AttentionForward<S>& f, const OutputParts<S>& bar) {
 
 // differentiate attention in reverse mode
 /// Gradient of cotangent_loss by the tape: no formula of this chapter.
-/// bias and M are 0 x 0 if the inputs have none.
+/// bias and M are 0 x 0 if the inputs have none.  Throws as attention_forward
+/// and cotangent_loss.
 template <class S>
 AttentionParts<S> reverse_gradient(const AttentionInputs<S>& x,
                                    const OutputParts<S>& bar) {
@@ -736,7 +746,7 @@ GradientCheck adjoint_test(const AttentionInputs<S>& x,
 /// widest of three forms; the truth itself against reverse mode, forward
 /// mode and differences in quad (reverse mode only while
 /// n_q n_k (d_q + d_v) <= 2^16).  Throws std::invalid_argument for shapes
-/// that do not fit.
+/// that do not fit, std::domain_error as attention_errors.
 template <class S>
 GradientReport verify_gradients(const AttentionInputs<S>& x,
                                 const OutputParts<S>& bar,
