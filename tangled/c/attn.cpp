@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <pthread.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -67,10 +68,8 @@ static std::atomic<const Width*>& in_use() {
   static std::atomic<const Width*> width = find_width(wanted_cpu());
   return width;
 }
-static const attn_table* table_for(const attn_cache* cache) {
-  if (cache) return cache->table;
-  const Width* w = in_use();
-  return w ? w->table : nullptr;
+static const attn_table* table_of(const attn_cache* cache) {
+  return cache ? cache->table : (std::end(widths) - 1)->table;
 }
 
 // refuse a width
@@ -107,13 +106,13 @@ extern "C" {
 // export the functions of the list
 #define ATTN_FUNCTION(name, parameters, arguments)              \
   int attn_##name parameters {                                  \
-    const attn_table* to = table_for(nullptr);                  \
-    return to ? to->name arguments : no_code_for(wanted_cpu()); \
+    const Width* w = in_use();                                  \
+    return w ? w->table->name arguments                         \
+             : no_code_for(wanted_cpu());                       \
   }
 #define ATTN_OF_CACHE(name, parameters, arguments)              \
   int attn_##name parameters {                                  \
-    const attn_table* to = table_for(cache);                    \
-    return to ? to->name arguments : no_code_for(wanted_cpu()); \
+    return table_of(cache)->name arguments;                     \
   }
 #define ATTN_ONLY_KERNEL
 #include "list.h"

@@ -91,7 +91,7 @@ inline Array examined(const char* who, const char* name, attn_in v,
   // find the place of an array
   if (a.size() == 0) a.step = {};
   static_assert(sizeof(address) == 8 && sizeof(Index) == 8);
-  a.place = Index(address << 8) >> 8;
+  a.place = Index(address << 8 >> 8);
   return a;
 }
 

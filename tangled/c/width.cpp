@@ -42,10 +42,13 @@ inline attn_rule known(const char* who, const attn_rule* r) {
 template <class T>
 FlashRule<T> numbers_of(const char* who, const attn_rule& r) {
   constexpr std::int64_t far = std::int64_t(1) << 52;
-  for (const auto x : {r.offset, r.left, r.right})
-    require(-far <= x && x <= far, who, ": a position of ", x);
   FlashRule<T> y;
   const auto has = [&r](int bit) { return (r.has & bit) != 0; };
+  const std::pair<int, std::int64_t> positions[] = {
+      {ATTN_OFFSET, r.offset}, {ATTN_LEFT, r.left}, {ATTN_RIGHT, r.right}};
+  for (const auto& [bit, x] : positions)
+    require(!has(bit) || (-far <= x && x <= far), who, ": a position of ",
+            x);
   if (has(ATTN_SCALE)) y.scale = static_cast<T>(r.scale);
   if (has(ATTN_SOFTCAP)) y.softcap = static_cast<T>(r.softcap);
   if (has(ATTN_SLOPE)) y.slope = static_cast<T>(r.slope);

@@ -1,9 +1,12 @@
 # python/check.py: tangled from chapters/10a-doors-checks.nw; edit that file, not this one.
 import array
+import copy
+import ctypes
 import math
 import os
 import sys
 import threading
+from types import MappingProxyType
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import attn
@@ -32,6 +35,9 @@ for i, row in enumerate(softmax_rows(Q, K, V)):
 causal = matrix(3, 2, lambda k: 0.0)
 attn.flash(Q, K, V, {"right": 0, "offset": 0}, causal, None)
 near(causal[0, 0], V[0, 0])
+attn.flash(Q, K, V, MappingProxyType({"right": 0, "offset": 0}), causal,
+           None)
+near(causal[0, 0], V[0, 0])
 attn.flash(Q, K[::-1], V[::-1], None, causal, None)
 for i in range(3):
     near(causal[i, 1], O[i, 1])
@@ -46,11 +52,23 @@ def refuses(words, f, *args):
 refuses("flash: Q is 3x4 but K is 5x2", attn.flash, Q, V, V, None, O, None)
 refuses("overlaps", attn.flash, Q, K, V, None, Q, None)
 refuses("no field", attn.flash, Q, K, V, {"left_": 1}, O, None)
+refuses("dictionary", attn.flash, Q, K, V, 5, O, None)
+for far in (2 ** 64, 2.5, "x"):
+    refuses("left is no number", attn.flash, Q, K, V, {"left": far}, O, None)
 refuses("format", attn.flash, Q, K, V, None,
         memoryview(array.array("i", [0])), None)
 refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
 A = matrix(3, 4, lambda k: 0.0)
 refuses("positive", attn.gibbs, Q, 0.0, A, None, None, None, None)
+same, weights = ((ctypes.c_double * 4 * 2)() for _ in range(2))
+attn.gibbs(same, 1.0, weights, None, None, None, None)
+assert [list(row) for row in weights] == [[0.25] * 4] * 2
+used = attn.cpu()
+refuses("pdp11", attn.use_cpu, "pdp11")
+attn.use_cpu(None)
+attn.use_cpu(used)
+assert attn.cpu() == used and attn.version().count(".") == 2
+refuses("zero", attn.subscripts, "s = v^a w_a\0")
 assert "kernel" not in attn.flash.__doc__
 assert "Attention O (B,H,n,e)" in attn.flash.__doc__
 attn.flash(logZ=None, O=causal, rule=None, V=V, K=K, Q=Q)
@@ -67,6 +85,10 @@ out = matrix(3, 2, lambda k: 0.0)
 cache.decode(cube(Q), None, cube(out), None)
 for i in range(3):
     near(out[i, 0], O[i, 0])
+if not attn.compiled:
+    other = copy.copy(cache)
+    del other
+    refuses("null", len, cache)
 del cache
 try:
     import numpy
@@ -94,6 +116,7 @@ else:
     part = attn.rotary(x.astype("f"), at, 100)
     assert part.dtype == "f" and abs(part - y).max() < 1e-6
     refuses("whole", attn.rotary, x, [0.5, 1, 2])
+    refuses("odd", attn.rotary, x, None, 100, 3)
     q, k, v = (numpy.asarray(m) for m in (Q, K, V))
     g = numpy.diag([1.0, 2, 3, 4])
     line = "S^{ij} = Q^{ia} g_{ab} K^{jb}"

@@ -329,11 +329,17 @@ static void judge_call(Fuzz& z, const std::string& name, int code) {
                            << attn_message());
   verify(good ? 0 : 1, 0);
 }
-static void work_alone() {
+static void work_with(int threads) {
   using Set = void (*)(int);
   void* f = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
-  if (f) reinterpret_cast<Set>(f)(1);
+  if (f) reinterpret_cast<Set>(f)(threads);
 }
+static void work_alone() { work_with(1); }
+#ifdef ATTN_ALONE
+static constexpr int several = 1;
+#else
+static constexpr int several = 2;
+#endif
 
 // call each function once
 using See = std::function<void(const char*, int)>;
@@ -394,6 +400,14 @@ BOOST_AUTO_TEST_CASE(refusals_say_why) {
   const attn_view one{y, ATTN_F64, 2, {1, 3}, {3, 1}};
   says(attn_flash(&small, &wide, &wide, nullptr, &one, nullptr), ATTN_MEMORY,
        "memory");
+
+  // pass numbers that are not meant
+  attn_rule vague{};
+  vague.size = sizeof vague;
+  vague.scale = vague.softcap = vague.slope = vague.sink = NAN;
+  vague.offset = vague.left = vague.right = INT64_MIN;
+  vague.queries = vague.keys = INT64_MAX;
+  BOOST_TEST(attn_flash(&Q, &Q, &Q, &vague, &P, nullptr) == ATTN_OK);
   BOOST_TEST(y[0] == 1);
 }
 
@@ -460,6 +474,18 @@ BOOST_AUTO_TEST_CASE(answer_broadcast) {
   const attn_view y{dV, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
   BOOST_TEST(attn_flash_vjp(&q, &all, &all, nullptr, &a, &l, &q, nullptr,
                             &x, &d, &y, nullptr, nullptr) == ATTN_ARGUMENT);
+
+  // add up the gradients of heads that share keys
+  static double each[24], sum[6], shared[6], shared_v[6];
+  const attn_view e{each, ATTN_F64, 3, {4, 3, 2}, {6, 2, 1}};
+  const attn_view s{shared, ATTN_F64, 3, {1, 3, 2}, {6, 2, 1}};
+  const attn_view w{shared_v, ATTN_F64, 3, {1, 3, 2}, {6, 2, 1}};
+  BOOST_TEST(attn_flash_vjp(&q, &all, &all, nullptr, &a, &l, &q, nullptr, &x,
+                            &e, &y, nullptr, nullptr) == ATTN_OK);
+  BOOST_TEST(attn_flash_vjp(&q, &k, &k, nullptr, &a, &l, &q, nullptr, &x, &s,
+                            &w, nullptr, nullptr) == ATTN_OK);
+  for (int i = 0; i < 24; ++i) sum[i % 6] += each[i];
+  verify(std::memcmp(sum, shared, sizeof sum) != 0, 0);
 }
 BOOST_AUTO_TEST_CASE(answer_short_sums) {
   static float x[2] = {40.12f, 0}, v[2] = {1, -1}, O[1], q[1] = {1}, L[1];
@@ -539,7 +565,7 @@ BOOST_AUTO_TEST_CASE(many_threads) {
   std::vector<std::thread> threads;
   for (std::size_t t = 0; t < count; ++t)
     threads.emplace_back([t, &waiting, &together] {
-      work_alone();
+      work_with(t % 2 ? several : 1);
       --waiting;
       while (waiting > 0) std::this_thread::yield();
       together[t] = story(t);

@@ -5,6 +5,8 @@ import ctypes
 import inspect
 import os
 import re
+import sys
+from collections.abc import Mapping
 
 TABLE = """
 /** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
@@ -121,7 +123,7 @@ def seen(name, x, write):
     held = _Buffer()
     flags = 0x1C | (1 if write else 0)  # strides, format (and writable)
     try:
-        _get(ctypes.py_object(x), ctypes.byref(held), flags)
+        _get(ctypes.py_object(memoryview(x)), ctypes.byref(held), flags)
     except (BufferError, TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from None
     try:
@@ -129,7 +131,8 @@ def seen(name, x, write):
     finally:
         _release(ctypes.byref(held))
 def _view(name, b):
-    kind = FORMATS.get((b.format or b"B").decode().lstrip("@="))
+    mine = "@=<" if sys.byteorder == "little" else "@=>!"
+    kind = FORMATS.get((b.format or b"B").decode().lstrip(mine))
     if kind is None:
         raise ValueError(f"{name}: elements of format {b.format!r}")
     if not 1 <= b.ndim <= 4:
@@ -155,13 +158,20 @@ class Rule(ctypes.Structure):
 def _rule(stack, given):
     if given is None:
         return None
+    if not isinstance(given, Mapping):
+        raise ValueError("rule: is not a dictionary")
     rule = Rule(ctypes.sizeof(Rule), 0)
     for name, value in given.items():
         if value is None and name in NUMBERS + ARRAYS:
             continue
         if name in NUMBERS:
             rule.has |= 1 << NUMBERS.index(name)
-            setattr(rule, name, value)
+            try:
+                setattr(rule, name, value)
+            except TypeError:
+                raise ValueError(f"rule: {name} is no number") from None
+            if NUMBERS.index(name) > 3 and getattr(rule, name) != value:
+                raise ValueError(f"rule: {name} is no number")
         elif name in ARRAYS:
             view = stack.enter_context(seen(name, value, False))
             setattr(rule, name, ctypes.pointer(view))
@@ -222,6 +232,8 @@ def _argument(stack, kind, name, x):
     if kind == "const attn_rule *":
         rule = _rule(stack, x)
         return None if rule is None else ctypes.pointer(rule)
+    if kind in ("int32_t", "int64_t") and TYPES[kind](x).value != x:
+        raise ValueError(f"{name}: {x} is too large")
     return x
 def _check(code):
     if code == 3:
@@ -247,10 +259,19 @@ class Cache:
         return end.value - first.value
     def __del__(self):
         if getattr(self, "_made", None):
-            _lib.attn_cache_free(self._made)
+            made, self._made.value = self._made.value, None
+            _lib.attn_cache_free(made)
 _subscripts = subscripts
 def subscripts(text):
+    if "\0" in text:
+        raise ValueError("eq: a text with a zero in it")
     room = ctypes.create_string_buffer(1024)
     _subscripts(text.encode(), room, len(room))
     return room.value.decode()
 subscripts.__doc__ = _subscripts.__doc__
+def version():
+    return _lib.attn_version().decode()
+def cpu():
+    return _lib.attn_cpu().decode()
+def use_cpu(name):
+    _check(_lib.attn_use_cpu(None if name is None else name.encode()))
