@@ -2,10 +2,12 @@
 #include "attn.h"
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -96,11 +98,28 @@ static bool writable(nb::handle h) {
     return PyErr_Clear(), false;
   return PyBuffer_Release(&b), true;
 }
+/// Why a tensor of PyTorch is not what its memory says, or nothing.
+static const char* hidden(nb::handle h) {
+  const nb::object g = nb::getattr(h, "requires_grad", nb::none());
+  if (g.ptr() == Py_True) return ", since it needs a gradient";
+  if (g.ptr() == Py_False && nb::hasattr(h, "is_neg") &&
+      h.attr("is_neg")().ptr() == Py_True)
+    return ", since its sign is still to be changed";
+  return "";
+}
+/// h, or a memoryview of it; nothing if there can be none.
+static nb::object with_strides(nb::handle h) {
+  if (nb::hasattr(h.type(), "__dlpack__") || !PyObject_CheckBuffer(h.ptr()))
+    return nb::borrow(h);
+  nb::object view = nb::steal(PyMemoryView_FromObject(h.ptr()));
+  if (!view.is_valid()) PyErr_Clear();
+  return view;
+}
 static bool shows(nb::handle h, bool write, Held& x) {
-  if (nb::getattr(h, "requires_grad", nb::none()).ptr() == Py_True)
-    return false;
-  return write ? writable(h) && nb::try_cast(h, x.written, false)
-               : nb::try_cast(h, x.read, false);
+  const nb::object o = with_strides(h);
+  if (!o.is_valid() || *hidden(h)) return false;
+  return write ? writable(h) && nb::try_cast(o, x.written, false)
+               : nb::try_cast(o, x.read, false);
 }
 static Held see(const std::string& name, nb::handle h, bool write) {
   Held x;
@@ -110,7 +129,7 @@ static Held see(const std::string& name, nb::handle h, bool write) {
     throw nb::value_error((name + ": " +
         std::string(nb::type_name(h.type()).c_str()) +
         (write ? " is no array that can be written"
-               : " is no array that can be read")).c_str());
+               : " is no array that can be read") + hidden(h)).c_str());
   x.view = write ? view_of(name, x.written) : view_of(name, x.read);
   return x;
 }
@@ -122,10 +141,14 @@ struct HeldRule {
   explicit HeldRule(nb::handle from) {
     c.size = sizeof c;
     nb::dict given;
-    if (!nb::try_cast(from, given, false))
+    if (PyDict_Update(given.ptr(), from.ptr()) != 0) {
+      PyErr_Clear();
       throw nb::value_error("rule: is not a dictionary");
+    }
     for (auto [key, value] : given)
-      if (!value.is_none()) set(nb::str(key).c_str(), value);
+      if (std::string name; !nb::try_cast(key, name, false))
+        throw nb::value_error("rule: a name is no text");
+      else if (!value.is_none()) set(name, value);
   }
 
   // set a field of a rule
@@ -305,14 +328,17 @@ NB_MODULE(_attn, m) {
   define_list(m, cache);
 
   // define a text that C writes
-  m.def("subscripts", [](const char* text) {
+  m.def("subscripts", [](const std::string& text) {
+    if (text.find('\0') != text.npos)
+      throw nb::value_error("eq: a text with a zero in it");
     char program[1024];
-    door::subscripts(text, program, sizeof program);
+    door::subscripts(text.c_str(), program, sizeof program);
     return std::string(program);
   }, nb::arg("text"), doc_of("subscripts"));
   m.def("cpu", [] { return attn_cpu(); }, "The code in use.");
   m.def("version", [] { return attn_version(); });
-  m.def("use_cpu", [](const char* name) {
-    if (const int code = attn_use_cpu(name)) refuse(code);
+  m.def("use_cpu", [](const std::optional<std::string>& name) {
+    if (const int code = attn_use_cpu(name ? name->c_str() : nullptr))
+      refuse(code);
   }, nb::arg("name").none());
 }

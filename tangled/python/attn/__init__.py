@@ -8,10 +8,16 @@ try:
 except ImportError:
     from .plain import *
     compiled = False
+__version__ = version()
 def attention(Q: Any, K: Any, V: Any, **rule: Any) -> Any:
     """Attention of arrays of NumPy: softmax(Q K^T / sqrt(d)) V, (..., n, e).
 
-    The rule by name: scale, softcap, left, right, offset, bias, keep ...
+    The rule by name, for query i at i + offset among the keys:
+    left, right: how many keys it sees on either side; right=0 is causal
+    offset: m - n if absent; queries, keys: how many are in use
+    scale: 1 / sqrt(d) if absent; softcap; slope of distance; sink
+    slopes, sinks (H) in place of slope, sink
+    bias (B, H, n, m) is added; keep, of bool, forbids where it is False
     """
     import numpy
     O = numpy.empty((*Q.shape[:-1], V.shape[-1]), Q.dtype)
@@ -29,7 +35,9 @@ def rotary(X: Any, at: Any = None, base: float = 10000.0,
     if at.ndim == 2 and X.ndim == 4:
         at = at[:, None]
     kind = numpy.result_type(X.dtype, "f")
-    planes = (X.shape[-1] if width is None else width) // 2
+    planes, odd = divmod(X.shape[-1] if width is None else width, 2)
+    if odd:
+        raise ValueError(f"rotary: a width of {2 * planes + 1} is odd")
     tables = numpy.empty((2, *at.shape, planes))
     rotations(at, base, *tables)
     Y = numpy.empty(X.shape, X.dtype)

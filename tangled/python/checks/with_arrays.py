@@ -1,6 +1,9 @@
 # python/checks/with_arrays.py: tangled from chapters/10b-python-checks.nw; edit that file, not this one.
+import importlib.metadata
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -12,6 +15,7 @@ import attn
 from facts import fact
 
 assert attn.compiled
+assert importlib.metadata.version("attn") == attn.__version__
 def refuses(words, f, *args):
     try:
         f(*args)
@@ -57,9 +61,11 @@ for kind in (torch.bfloat16, torch.float16):
     attn.flash(*short, None, out, None)
     near(out.double(), *(x.double() for x in short), 2.0 ** -24,
          torch.finfo(kind).eps / 2)
+refuses("sign is still to be changed", attn.flash, torch._neg_view(t[0]),
+        *t[1:], None, out, None)
 t[0].requires_grad_()
-refuses("Tensor is no array that can be read", attn.flash, *t, None,
-        out, None)
+refuses("Tensor is no array that can be read, since it needs a gradient",
+        attn.flash, *t, None, out, None)
 j = [jax.numpy.asarray(x, "float32") for x in (Q, K, V)]
 out = numpy.empty(Q.shape, "float32")
 attn.flash(*j, None, out, None)
@@ -85,9 +91,41 @@ for name, o in {"itself": Q, "part": K[:, :, :5], "read": frozen(O),
                 "none": None}.items():
     refuses("", attn.flash, Q, K, V, None, o, None)
 for rule in ({"left_": 1}, {"left": "x"}, {"bias": Q}, {"keep": K}, 3,
-             {"scale": [1]}, {"left": 2 ** 60}):
+             {"scale": [1]}, {"left": 2 ** 60}, {"left": 2 ** 64},
+             {"left": 2.5}, {"\udc80": 1}, {1: 1}):
     refuses("", attn.flash, Q, K, V, rule, O, None)
 assert (O == 7).all()
+class Grasping:
+    def __init__(self, rule):
+        self.rule, self.x = rule, numpy.zeros((5, 7))
+
+    def __getattr__(self, name):
+        self.__dict__.get("rule", {}).clear()
+        raise AttributeError(name)
+
+    def __dlpack__(self, **options):
+        return self.x.__dlpack__(**options)
+
+for _ in range(100):
+    rule = {}
+    rule |= {"bias": Grasping(rule), "scale": 1.0, "left": 3,
+             "sinks": numpy.zeros(3)}
+    attn.flash(Q, K, V, rule, O, None)
+typed = """
+import attn, numpy
+x = numpy.ones((2, 3))
+attn.flash(x, x, x, {"right": 0}, memoryview(x), None)
+attn.use_cpu(None)
+cache = attn.Cache(2, 1, 3, 3)
+cache.append(x, x)
+n: int = len(cache)
+attn.flash([[1.0]], x, x, None, x, None)
+"""
+found = subprocess.run(
+    [sys.executable, "-m", "mypy", "--strict", "--cache-dir=/dev/null",
+     "-c", typed], capture_output=True, text=True).stdout
+assert found.count(": error:") == 1, found
+assert 'incompatible type "list[list[float]]"' in found, found
 def drawn(shape, kind):
     x = rng.standard_normal(tuple(n * 2 for n in shape)).astype(kind)
     cut = [slice(None, n) if rng.random() < .5 else
