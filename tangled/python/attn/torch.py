@@ -91,9 +91,11 @@ def _cast(*args: Any) -> tuple[Any, ...]:
     return tuple(
         x.to(kind) if isinstance(x, Tensor) and x.is_floating_point() and
         x.dtype != torch.float64 else x for x in args)
-def _ordinary(q: Any, k: Any, v: Any, mask: Any, causal: bool) -> bool:
+def _ordinary(q: Any, k: Any, v: Any, mask: Any, dropout: Any,
+              causal: bool) -> bool:
     if not (isinstance(q, Tensor) and isinstance(k, Tensor) and
-            isinstance(v, Tensor)):
+            isinstance(v, Tensor) and isinstance(dropout, (int, float)) and
+            0 <= dropout <= 1):
         return False
     kinds = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
     return (q.dtype == k.dtype == v.dtype and q.dtype in kinds and
@@ -101,6 +103,7 @@ def _ordinary(q: Any, k: Any, v: Any, mask: Any, causal: bool) -> bool:
             min(q.dim(), k.dim(), v.dim()) >= 2 and
             q.shape[-1] == k.shape[-1] and k.shape[-2] == v.shape[-2] and
             (mask is None or (not causal and isinstance(mask, Tensor) and
+                              mask.dim() >= 2 and
                               mask.dtype in (torch.bool, torch.float32,
                                              q.dtype))))
 def _folded(x: Tensor, lead: tuple[int, ...]) -> Tensor:
@@ -123,11 +126,13 @@ def scaled_dot_product_attention(
         is_causal: bool = False, scale: float | None = None,
         enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional's function on the kernel of the book."""
-    given = query, key, value, attn_mask, dropout_p, is_causal
-    options = {"scale": scale, "enable_gqa": enable_gqa}
+    given = query, key, value
+    options = {"attn_mask": attn_mask, "dropout_p": dropout_p,
+               "is_causal": is_causal, "scale": scale,
+               "enable_gqa": enable_gqa}
     _refuse_tangents(query, key, value, attn_mask)
     query, key, value, attn_mask = _cast(query, key, value, attn_mask)
-    if not _ordinary(query, key, value, attn_mask, is_causal):
+    if not _ordinary(query, key, value, attn_mask, dropout_p, is_causal):
         _theirs(*given, **options)
         raise NotImplementedError("attn: types or devices that the kernel "
                                   "does not know")
@@ -136,7 +141,8 @@ def scaled_dot_product_attention(
     try:
         qkv, mask, lead = _formed(query, key, value, attn_mask, enable_gqa)
         keep = mask if mask is not None and mask.dtype == torch.bool else None
-        bias = None if keep is not None else mask
+        bias = None if keep is not None or mask is None else mask.to(
+            torch.promote_types(mask.dtype, query.dtype))
         near = 0 if is_causal else None
         O, _ = flash(*qkv, bias, keep, None, scale, None, near, None, near)
         return O.reshape(*lead, *O.shape[-2:])

@@ -32,7 +32,10 @@ def their_errors():
                              "attn_mask": torch.ones(6, 6).bool()}),
         "mask type": ((x, x, x), {"attn_mask": torch.ones(6, 6).int()}),
         "mask shape": ((x, x, x), {"attn_mask": torch.ones(5, 6).bool()}),
-        "batch": ((x, torch.ones(3, 4, 6, 8), x), {})}
+        "batch": ((x, torch.ones(3, 4, 6, 8), x), {}),
+        "mask rank": ((x, x, x), {"attn_mask": torch.ones(6)}),
+        "dropout": ((x, x, x), {"dropout_p": 2.0}),
+        "no number": ((x, x, x), {"dropout_p": "much"})}
     count = Count("torch/errors")
     for name, (args, options) in calls.items():
         theirs = said(lambda: sdpa(*args, **options))
@@ -171,6 +174,9 @@ def operator():
     O, P = (g(q.bfloat16(), k.bfloat16(), v.bfloat16(), attn_mask=mask)
             for g in (ours, sdpa))
     count("mask", O.dtype == P.dtype and torch.allclose(O, P, atol=.05))
+    O, P = (g(q.double(), k.double(), v.double(), attn_mask=mask)
+            for g in (ours, sdpa))
+    count("wide", O.dtype == P.dtype and torch.allclose(O, P, atol=1e-12))
     def loss(q):
         return ours(q, k, v).sin().sum()
     count("grad", "functorch" in str(said(lambda: torch.func.grad(loss)(q))))
