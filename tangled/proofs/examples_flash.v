@@ -1,6 +1,6 @@
 (* proofs/examples_flash.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude.
-From attn Require gibbs logerr flashround.
+From attn Require gibbs logerr rounding tanh merged flashround scores.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -34,23 +34,62 @@ Proof.
 rewrite /flashround.r /s /zero le_eqVlt; apply/orP; left; apply/eqP.
 by field.
 Qed.
-Lemma x_ge0 j : 0 <= flashround.x s u e 1 0 0 j.
+Let tree := merged.Block [set tt].
+Lemma whole : merged.keys tree = [set: unit].
+Proof. by apply/setP => -[]; rewrite !inE. Qed.
+Lemma one_wide j : (merged.width tree j)%:R <= 1 :> R.
+Proof. by rewrite /= cards1. Qed.
+Lemma top0 : merged.top s 0 tree = 0.
+Proof. by rewrite /=; elim/big_rec: _ => // i x _ ->; rewrite maxxx. Qed.
+Lemma a_block v : merged.computed s u e 0 v tree (v tt).
 Proof.
-have u1 : u < 1 by rewrite invf_lt1 ?ltr0n// ltr1n.
-have e1 : e < 1 by rewrite ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat.
-rewrite /flashround.x /s subrr !mulr0 !add0r addr0 !mul1r.
-by rewrite addr_ge0// divr_ge0 ?u_ge0 ?e_ge0// subr_ge0 ltW.
+apply: (merged.OfBlock (p := fun=> 1)) (merged.One _ _ _) => j _.
+  by exists 0, 0; rewrite normr0 u_ge0 e_ge0 top0 subrr mul0r expR0 addr0
+    mulr1.
+by case: j; rewrite mul1r; exact: ok.
 Qed.
-Lemma no_error j :
-  `|zero j| <= flashround.x s u e 1 0 0 j /\
-  `|zero j| <= flashround.x s u e 1 0 0 j.
-Proof. by rewrite normr0 x_ge0. Qed.
 Example outputs_rounding := @flashround.outputs_rounding R _ s s zero V
-  u e 1 0 0 0 u_ge0 e_ge0 (lexx 1) (lexx 0) exact_score the_largest
-  the_largest _ most small zero zero _ _ _ no_error erefl erefl (ok _).
+  u e 1 0 0 u_ge0 e_ge0 exact_score the_largest _ most small tree 0 _ _ _
+  whole (fun j => lexx 0) one_wide (fun j => lexx 0) (a_block _)
+  (a_block _) (ok _).
 Example logarithms_rounding := @flashround.logarithms_rounding R _ s s
-  zero
-  u e 1 0 0 0 u_ge0 e_ge0 (lexx 1) (lexx 0) exact_score the_largest
-  the_largest _ most small zero zero _ _ _ _ _ no_error erefl (ok2 _)
-  (ok _) (ok _) (ok _).
+  zero u e 1 0 0 u_ge0 e_ge0 exact_score the_largest _ most small tree 0
+  _ _ _ _ _ whole (fun j => lexx 0) one_wide (fun j => lexx 0)
+  (a_block _) (ok2 _) (ok _) (ok _) (ok _).
 End Rounded.
+
+(* an example of a score without errors, in Coq *)
+Section Score.
+Variable R : realType.
+Let u : R := 25%:R^-1.
+Let one (a : 'I_1) : R := 1.
+Let c : option R := Some 1.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let ok (a : R) : logerr.rounds u a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Lemma eight : (1 + 7)%:R * u < 1.
+Proof. by rewrite ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat. Qed.
+Let p : R := 1 / 1 / 1 * 1 * 1 * (1 + 0).
+Lemma dot : rounding.computed u
+  [seq (1 / 1 / 1 * one a, one a) | a <- enum 'I_1] p.
+Proof.
+rewrite enum_ordS enum_ord0 /=; apply: rounding.Product.
+by rewrite normr0.
+Qed.
+Lemma flat : exists t c', [/\ `|t - tanh.tanh p| <= 7%:R * u,
+  logerr.rounds u (1 * 1) c' & logerr.rounds u (c' * t) (1 * 1 * tanh.tanh p)].
+Proof.
+exists (tanh.tanh p), (1 * 1); split; [|exact: ok|exact: ok].
+by rewrite subrr normr0 mulr_ge0 ?ler0n.
+Qed.
+Let scale : exists2 z, logerr.rounds u 1 z & logerr.rounds u (1 / z) (1 / 1).
+Proof. by exists 1; exact: ok. Qed.
+Example product_error := @scores.product_error R 1 one one c 1 1 u u_ge0
+  eight ler01 ltr01 _ _ _ _ _ _ (ok 1) scale (ok _) (fun a => ok _) dot
+  flat.
+Example score_error := @scores.score_error R 1 one one c 1 1 1 1 1 u u_ge0
+  eight ler01 ltr01 _ _ _ _ _ _ (ok 1) scale (ok _) (fun a => ok _) dot
+  flat _ _ _ _ _ (ok _) (ok _) (ok _) (ok _) (ok _).
+Example sink_error := @scores.sink_error R 1 1 u u_ge0
+  eight ler01 _ (ok 1) 1 _ (ok _).
+End Score.

@@ -1,5 +1,7 @@
 (* proofs/flashround.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude gibbs logerr.
+From mathcomp.classical Require Import mathcomp_extra.
+From attn Require merged.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -9,11 +11,10 @@ Unset Printing Implicit Defensive.
 (* a row of attention, in Coq *)
 Section Flash.
 Variables (R : realType) (K : finType) (s s' delta V : K -> R).
-Variables (u e b D m m' : R).
-Hypotheses (u_ge0 : 0 <= u) (e_ge0 : 0 <= e) (b_ge1 : 1 <= b)
-  (D_ge0 : 0 <= D) (scores : forall j, `|s' j - s j| <= delta j)
-  (largest : (forall j, s j <= m) /\ exists j, s j = m)
-  (largest' : (forall j, s' j <= m') /\ exists j, s' j = m').
+Variables (u e b D m : R).
+Hypotheses (u_ge0 : 0 <= u) (e_ge0 : 0 <= e)
+  (scores : forall j, `|s' j - s j| <= delta j)
+  (largest : (forall j, s j <= m) /\ exists j, s j = m).
 Definition r j := delta j + u * (m - s j + b + 3%:R)
   + (2%:R * u + e) * (D + 1).
 Definition mean (f : K -> R) := \sum_j A s 1 j * f j.
@@ -21,21 +22,72 @@ Variable W : R.
 Hypotheses (most : forall j, r j <= W) (small : 3%:R * W < 1).
 
 (* what a kernel computes of a row, in Coq *)
-Definition x j := u * (m' - s' j) + (b + 2%:R * D) * (u / (1 - u))
-  + (D + 1) * (e / (1 - e)).
-Variables (th th' : K -> R) (l' o' O' g h k L' : R).
-Hypotheses (within : forall j, `|th j| <= x j /\ `|th' j| <= x j)
-  (denominator : l' = \sum_j expR (s' j - m' + th j))
-  (numerator : o' = \sum_j expR (s' j - m' + th' j) * V j)
+Variables (tree : merged.tree K) (low l' o' O' g h k L' : R).
+Let m' := merged.top s' low tree.
+Hypotheses (all : merged.keys tree = [set: K])
+  (below : forall j, low <= s' j)
+  (blocks : forall j, (merged.width tree j)%:R <= b)
+  (depth : forall j, (merged.mergers tree j)%:R <= D)
+  (denominator : merged.computed s' u e low (fun=> 1) tree l')
+  (numerator : merged.computed s' u e low V tree o')
   (quotient : rounds u (o' / l') O')
   (logarithm : rounds (2%:R * u) (ln l') g) (sum : rounds u (m' + g) h)
   (constant : rounds u h k) (product : rounds u k L').
 
+(* what a tree has for its maximum *)
+Lemma rises_le (f : K -> R) lo T j : (merged.rises f lo T j <=
+  merged.mergers T j)%N.
+Proof.
+elim: T => [J|a IHa c IHc] //=.
+by case: ifP => _; rewrite -addn1 leq_add// leq_b1.
+Qed.
+Lemma summed_gt0 w (J : {set K}) c : merged.summed u w J c -> (0 <
+  #|J|)%N.
+Proof.
+elim=> {J c} [j|I J a c d _ _ I0 _ _ _]; first by rewrite cards1.
+exact: leq_trans I0 (subset_leq_card (subsetUl I J)).
+Qed.
+Lemma top_attained v T c : merged.computed s' u e low v T c ->
+  (forall j, low <= s' j) -> [/\ (forall j, j \in merged.keys T ->
+      s' j <= merged.top s' low T /\ (0 < merged.width T j)%N)
+    & exists2 j, j \in merged.keys T & s' j = merged.top s' low T].
+Proof.
+move=> cT lows; elim: cT => {T c} [J p w c _ _ JE|].
+  have J0 := summed_gt0 JE.
+  split=> [j jJ|]; first by split=> //; exact: le_bigmax_cond.
+  have [i iJ] : exists i, i \in J by apply/card_gt0P.
+  rewrite /= (bigmax_eq_arg _ _ _ _ iJ) => [|j _]; last exact: lows.
+  by case: arg_maxP => // j jJ _; exists j.
+move=> A C y z y' z' c m0 _ _ [IA [i iA iE]] _ [IC [j jC jE]] _ _ _.
+split=> [i'|] /=.
+  rewrite inE le_maxr; case: ifP => [/IA[-> //]|_ /= /IC[-> w]].
+  by rewrite orbT.
+case: (leP (merged.top s' low A) (merged.top s' low C)) => _.
+  by exists j; rewrite // inE jC orbT.
+by exists i; rewrite // inE iA.
+Qed.
+Let shape : (forall j, s' j <= m') /\ exists2 j, s' j = m' & 1 <= b.
+Proof.
+have [M [j _ jE]] := top_attained denominator below.
+have M' i : s' i <= m' /\ (0 < merged.width tree i)%N.
+  by apply: M; rewrite all inE.
+split=> [i|]; first by case: (M' i).
+exists j => //; have [_ w] := M' j; apply: le_trans (blocks j).
+by rewrite ler1n.
+Qed.
+
 (* errors below their bound *)
 Ltac nonneg := repeat first [exact: ler0n | exact: ler01 | assumption
-  | apply: normr_ge0 | apply: sqr_ge0 | apply: addr_ge0 | apply: mulr_ge0
+  | apply: normr_ge0 | apply: sqr_ge0 | apply: addr_ge0 | apply:
+    mulr_ge0
   | by rewrite invr_ge0].
+Let b_ge1 : 1 <= b. Proof. by case: shape => _ []. Qed.
 Let b0 : 0 <= b. Proof. exact: le_trans ler01 b_ge1. Qed.
+Let D_ge0 : 0 <= D.
+Proof. by have [_ [j _ _]] := shape; exact: le_trans (ler0n _ _) (depth
+  j). Qed.
+Let largest' : (forall j, s' j <= m') /\ exists j, s' j = m'.
+Proof. by case: shape => M [j jm _]; split=> //; exists j. Qed.
 Let j0 : exists j : K, s j = m. Proof. by case: largest. Qed.
 Lemma delta_ge0 j : 0 <= delta j.
 Proof. exact: le_trans (normr_ge0 _) (scores j). Qed.
@@ -113,6 +165,8 @@ by rewrite ler_subr_addl; apply: le_trans; rewrite ler_add2l ler_opp2.
 Qed.
 
 (* the exponent of a key is off *)
+Definition x j := u * (m' - s' j) + (b + 2%:R * D) * (u / (1 - u))
+  + (D + 1) * (e / (1 - e)).
 Definition y j := (r j - 4%:R * u) / (1 - W).
 Lemma exponents j t : `|t| <= x j -> `|s' j - s j + t| <= y j.
 Proof.
@@ -147,6 +201,30 @@ rewrite le_eqVlt /y; apply/orP; left; apply/eqP; rewrite /r.
 by set i := (1 - W)^-1; ring.
 Qed.
 
+(* exponents of numerator and denominator *)
+Let u1 : u < 1. Proof. by apply: le_lt_trans u_W _; rewrite -subr_gt0.
+  Qed.
+Let e1 : e < 1. Proof. by apply: le_lt_trans eW _; rewrite -subr_gt0.
+  Qed.
+Lemma exponents_of v c : merged.computed s' u e low v tree c ->
+  exists2 th : K -> R, forall j, `|th j| <= x j &
+    c = \sum_j expR (s' j - m' + th j) * v j.
+Proof.
+move=> /(merged.merged_exponents u_ge0 u1 e1)[th thE ->]; exists th =>
+  [j|].
+  have jt : j \in merged.keys tree by rewrite all inE.
+  apply: le_trans (thE j jt) _; rewrite /merged.x /x -/m' -!addrA
+    ler_add2l.
+  have rD : (merged.rises s' low tree j)%:R <= D.
+    by apply: le_trans (depth j); rewrite ler_nat rises_le.
+  have g0 a : 0 <= a -> a < 1 -> 0 <= a / (1 - a).
+    by move=> a0 a1; rewrite divr_ge0// subr_ge0 ltW.
+  apply: ler_add; rewrite ler_wpmul2r ?g0//; last by rewrite -addn1
+    natrD ler_add2r.
+  by rewrite !natrD mulr_natl mulr2n addrA !ler_add.
+by rewrite all; apply: eq_bigl => j; rewrite inE.
+Qed.
+
 (* the denominator of attention, rounded *)
 Let A0 j : 0 <= A s 1 j. Proof. exact/ltW/A_gt0. Qed.
 Let A1 : \sum_j A s 1 j = 1. Proof. by have [j _] := j0; exact: sum_A j.
@@ -165,6 +243,8 @@ Proof. by rewrite mulr_suml; apply: eq_bigr => j _; rewrite expRD divr1.
 Let Z0 : 0 < Z s 1. Proof. by have [j _] := j0; exact: Z_gt0 j. Qed.
 Lemma near_l : near total_y (Z s 1 * expR (- m')) l'.
 Proof.
+have [th within lE] := exponents_of denominator.
+rewrite (eq_bigr _ (fun j _ => mulr1 _)) in lE.
 pose H := W / (1 - W).
 have qH : Q = (1 - W) * (1 - H / 2%:R).
   by rewrite /Q /H; field; rewrite gt_eqF.
@@ -182,25 +262,26 @@ have -> : total_y = (\sum_j expR (s j - m') * y j)
       by field; rewrite !gt_eqF ?expR_gt0.
     by rewrite -mulr_suml sumrB -!mulr_sumr A1 mulr1.
   by rewrite /total_y qH invfM mulrA.
-rewrite -Sf denominator; apply: near_mean => //.
+rewrite -Sf lE; apply: near_mean => //.
 - by move=> j; exact/ltW/expR_gt0.
-- move=> j; apply: near_exp; have [tx _] := within j.
+- move=> j; apply: near_exp; have tx := within j.
   rewrite (_ : _ - _ = s' j - s j + th j); [exact: exponents|by ring].
 - move=> j; rewrite /y /H ler_wpmul2r ?invr_ge0 ?(ltW W1)//.
   by apply: le_trans (most j); rewrite ler_subl_addr ler_addl; nonneg.
 Qed.
 
 (* state the rounding of outputs *)
-(* proves thm:flash-forward, except for the errors of scores *)
+(* proves thm:flash-forward *)
 Theorem outputs_rounding : (1 - 3%:R * W) * `|O' - mean V| <=
   \sum_j A s 1 j * (r j + mean r) * `|V j|.
 
 (* prove the rounding of outputs *)
 Proof.
 have [d du ->] := quotient.
+have [th' within numeratorE] := exponents_of numerator.
 pose B j := expR (s' j - m' + th' j) / l' * (1 + d).
 have -> : o' / l' * (1 + d) = \sum_j B j * V j.
-  by rewrite numerator !mulr_suml; apply: eq_bigr => j _; rewrite /B;
+  by rewrite numeratorE !mulr_suml; apply: eq_bigr => j _; rewrite /B;
     ring.
 have r0 j : 0 <= r j.
   apply: le_trans (y0 j) _; rewrite ler_subl_addr ler_addl; nonneg.
@@ -213,9 +294,8 @@ have uQ : u / (1 - u) <= u / Q.
     ler_opp2.
   rewrite ler_wpmul2l// ler_pinv ?inE ?unitfE ?gt_eqF//.
   by apply: le_trans QW _; rewrite ler_add2l ler_opp2.
-have u1 : u < 1 by apply: le_lt_trans u_W _; rewrite -subr_gt0.
 have near_B j : near ((r j + mean r) / Q) (A s 1 j) (B j).
-  have [_ tx] := within j.
+  have tx := within j.
   have n1 : near (y j) (expR (s j - m')) (expR (s' j - m' + th' j)).
     apply: near_exp; rewrite (_ : _ - _ = s' j - s j + th' j);
       [exact: exponents|by ring].
@@ -245,7 +325,7 @@ by rewrite ger0_norm.
 Qed.
 
 (* state the rounding of their logarithms *)
-(* proves thm:flash-forward, except for the errors of scores *)
+(* proves thm:flash-forward *)
 Theorem logarithms_rounding : (1 - 3%:R * W) * `|L' - ln (Z s 1)| <=
   mean r + u * (2%:R * `|m| + 5%:R * `|ln (Z s 1)|).
 

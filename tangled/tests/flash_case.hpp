@@ -291,7 +291,7 @@ void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
   const auto its = c.sink(i);
   const double sink = its ? to_double(*its) : -inf;
   const double slope = std::abs(to_double(c.slope(i)));
-  const double w = v / (1 - double(c.Q.cols() + 12) * v);
+  const double w = v / (1 - double(c.Q.cols() + 7) * v);
   double m = sink;
   for (Index j = 0; j < S.cols(); ++j) m = std::max(m, S(i, j));
 
