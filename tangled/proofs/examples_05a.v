@@ -1,6 +1,6 @@
 (* proofs/examples_05a.v: tangled from chapters/05a-positions-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require metric rotary alibi stretch.
+From attn Require metric rotary alibi stretch logerr turnround.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -57,3 +57,19 @@ Qed.
 Example larger_base := @stretch.larger_base R P 1 2%:R 2%:R 6 P_gt0 ltr01
   much_longer much_longer isT 1 isT isT half_a_turn.
 End Clocks.
+
+(* an example of a rounded rotation, in Coq *)
+Section Turned.
+Variable R : realType.
+Lemma kept (a : R) : logerr.rounds 0 a a.
+Proof. by exists 0; rewrite ?normr0 ?addr0 ?mulr1. Qed.
+Lemma kept2 (a : R) : logerr.rounds (2%:R * 0) a a.
+Proof. by rewrite mulr0; exact: kept. Qed.
+Lemma none : 4%:R * 0 < 1 :> R. Proof. by rewrite mulr0 ltr01. Qed.
+Lemma few : turnround.w 0 1 ^+ 2 * 0 <= 2%:R :> R.
+Proof. by rewrite mulr0 ler0n. Qed.
+Example turned_plane := @turnround.turned_plane R 0 0 0 1 1 1 1 (lexx 0)
+  none (lexx 0) few _ _ _ _ _ _ _ _ _ _ _ (kept 0) (kept2 _) (kept _)
+  (kept2 _) (kept2 _) (And4 (kept _) (kept _) (kept _) (kept _)) (kept _)
+  (kept _).
+End Turned.

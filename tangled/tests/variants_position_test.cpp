@@ -181,7 +181,8 @@ BOOST_AUTO_TEST_CASE(rotary_and_learned_metric) {
   for (Index a = 0; a < d; ++a) planes(a, a) = double(1 + a / 2);
 
   // bound the spread of a score
-  const double turn = std::sqrt(2.0) * (4 * 69 + 4) * 0x1p-53;
+  const double turn =
+      std::sqrt(2.0) * (4 * 69 * 0x1p-53 + gamma(4, 0x1p-53));
   const double one = (2 * turn + 2 * gamma(d, 0x1p-53)) * (1 + 1e-9) *
                      q.norm() * k.norm();
   const double lost = 1 + gamma(d, 0x1p-53) / turn;
@@ -212,12 +213,12 @@ void hold_rotation() {
       Matrix<double> bound(4, d);
       for (Index i = 0; i < 4; ++i)
         for (Index a = 0; a < d; ++a) {
-          const double phi = double(p + i) * double(R.theta(a / 2));
+          const double theta = to_double(exact.theta(a / 2));
           const Index b = a - a % 2;
           bound(i, a) = (std::abs(double(X(i, b))) +
                          std::abs(double(X(i, b + 1)))) *
-                        ((4 - std::log(double(R.theta(a / 2)))) * v * phi +
-                         4 * u);
+                        ((4 - std::log(theta)) * v * double(p + i) * theta +
+                         gamma(4, u));
         }
       verify(rotate(X, R, p), rotate(lift<quad>(X), exact, p), bound);
     }
