@@ -1,6 +1,7 @@
 (* proofs/examples_04.v: tangled from chapters/04-backward-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require gradients backward raised rest logz storedweights.
+From attn Require gradients backward raised rest logz storedweights
+  loweredrow rounding.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -52,6 +53,31 @@ Lemma uniform i j : halves R n i j = 2%:R^-1. Proof. by rewrite mxE. Qed.
 Example uniform_layer_averages (O_bar : 'M[R]_(n, c)) :=
   @storedweights.uniform_layer_averages R n 2 c _ O_bar uniform.
 End Stored.
+
+(* examples of a lowered row, in Coq *)
+Section Lowered.
+Variables (R : realFieldType) (A_bar : bool -> R) (q : bool).
+Let z := @loweredrow.z R _ A_bar true.
+Let D := \sum_k half R k * z k.
+Lemma half_le1 : half R q <= 1.
+Proof. by rewrite invf_le1 ?ltr0n// ler1n. Qed.
+Lemma no_miss : `|\sum_k half R k - 1| <= 0.
+Proof. by rewrite half_sum subrr normr0. Qed.
+Lemma any_number m : 2%:R * (m%:R * 0) <= 1 :> R.
+Proof. by rewrite !mulr0 ler01. Qed.
+Lemma exact_z k : `|z k - z k| <= 0 * `|z k|.
+Proof. by rewrite subrr normr0 mul0r. Qed.
+Lemma no_gamma m : rounding.gamma (0 : R) m = 0.
+Proof. by rewrite /rounding.gamma mulr0 mul0r. Qed.
+Lemma exact_D m (x : R) : `|D - D| <=
+  rounding.gamma 0 m * x + (1 + rounding.gamma 0 m) * (m%:R * 0).
+Proof. by rewrite subrr normr0 no_gamma mul0r !mulr0 addr0. Qed.
+Lemma exact_Y (y x : R) : `|y - y| <= rounding.gamma 0 2 * x + 0.
+Proof. by rewrite subrr normr0 no_gamma mul0r addr0. Qed.
+Example lowered_row := @loweredrow.lowered_row R _ _ A_bar true q 0 0 0
+  (lexx 0) (lexx 0) (half_ge0 R) half_le1 (half_gt0 R true) no_miss
+  (any_number _) z D _ exact_z (exact_D _ _) (exact_Y _ _).
+End Lowered.
 
 (* examples of gradients of scores, in Coq *)
 Section Cotangents.

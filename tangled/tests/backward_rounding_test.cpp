@@ -19,13 +19,17 @@ BOOST_AUTO_TEST_CASE(gauge_bound) {
     const Matrix<double> X = gaussian<double>(1, n, seed, "X");
     const Matrix<quad> truth = fisher_lower(lift<quad>(A), lift<quad>(X));
     const Matrix<double> Y = fisher_lower(A, X);
-    const double top = A.maxCoeff();
+
+    // bound the errors of a lowered row
+    const Matrix<quad> a = lift<quad>(A), x = lift<quad>(X);
+    const quad top = a.maxCoeff(), sigma = abs(quad(a.sum() - 1));
     for (Index q = 0; q < n; ++q) {
-      double P = 0;
-      for (Index k = 0; k < n; ++k) P += A(k) * std::abs(X(q) - X(k));
+      quad P = 0;
+      for (Index k = 0; k < n; ++k) P += a(k) * abs(quad(x(q) - x(k)));
+      const quad rest = (1 + (1 + sigma) / top) * a(q) * P;
       verify(distance(Y(q), truth(q)),
-             (1 + 0x1p-40) * u * double(n + 3) * (1 + 1 / top) * A(q) * P +
-                 double(n) * std::numeric_limits<double>::denorm_min());
+             gamma(n + 4, u) * to_double(rest) +
+                 double(n + 1) * smallest_subnormal<double>());
     }
   }
 }
