@@ -37,6 +37,23 @@ BOOST_AUTO_TEST_CASE(penrose_equations) {
     verify_exact(XF, Matrix<Fp>(XF.transpose()), long(n + 2));
   }
 }
+BOOST_AUTO_TEST_CASE(each_centring_is_needed) {
+  for (Index n = 3; n <= 6; ++n) {
+    const Vector<Fp> p = random_weights<Fp>(n, std::uint64_t(n));
+    const Matrix<Fp> F = fisher(p), D = p.cwiseInverse().asDiagonal();
+    const Matrix<Fp> Pi = Matrix<Fp>::Identity(n, n) -
+                          Matrix<Fp>::Constant(n, n, Fp(1) / Fp(int(n)));
+    const auto symmetric = [](const Matrix<Fp>& M) {
+      return same(M, Matrix<Fp>(M.transpose()));
+    };
+    const Matrix<Fp> right = D * Pi, left = Pi * D;
+    verify_exact(Matrix<Fp>(right * F * right), right, long(3 * n + 3));
+    verify_exact(Matrix<Fp>(left * F * left), left, long(3 * n + 3));
+    BOOST_TEST((symmetric(F * right) && !symmetric(right * F)));
+    BOOST_TEST((!symmetric(F * left) && symmetric(left * F)));
+    BOOST_TEST(!same(Matrix<Fp>(D * F * D), D));
+  }
+}
 BOOST_AUTO_TEST_CASE(gauge_inverse) {
   for (Index n = 2; n <= 7; ++n) {
     const Vector<Fp> p = random_weights<Fp>(n, std::uint64_t(n));
