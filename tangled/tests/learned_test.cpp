@@ -103,6 +103,8 @@ BOOST_AUTO_TEST_CASE(the_cone_refuses_what_does_not_fit) {
                         says("symmetric_function: M is 3x2"));
   BOOST_CHECK_EXCEPTION(nearest_psd(wide), std::invalid_argument,
                         says("nearest_psd: M is 2x3"));
+  const Matrix<double> none(0, 0);
+  verify(spd_distance(none, none), 0);
 }
 
 // check many parameters
@@ -213,6 +215,17 @@ BOOST_AUTO_TEST_CASE(kfac_is_an_approximation) {
          (1e-12 * size + 0x1p-50 * cond(K.G) * cond(K.X)) * l.V.norm());
   const KroneckerFactors<double> one{M{{3}}, M{{2}}, 1};
   verify(std::abs(one.solve(M{{24}}, 1)(0) - 2), 0x1p-50);
+}
+BOOST_AUTO_TEST_CASE(kfac_refuses_what_does_not_fit) {
+  const Layer l;
+  using M = Matrix<double>;
+  const auto K = kronecker_factors(l.k, l.x, l.W);
+  for (const M& V : {M(4, 3), M(3, 3), M(4, 4)}) {
+    BOOST_CHECK_EXCEPTION(K.times(V), std::invalid_argument,
+                          says("KroneckerFactors::times: V is " + shape(V)));
+    BOOST_CHECK_EXCEPTION(K.solve(V, 1), std::invalid_argument,
+                          says("::solve: V is " + shape(V) + ", expected 3x4"));
+  }
 }
 
 // check the cotangents of metrics

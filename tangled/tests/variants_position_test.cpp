@@ -464,6 +464,7 @@ BOOST_AUTO_TEST_CASE(positions_refuse_what_does_not_fit) {
   for (const double base : {1.0, 0.5, nan})
     BOOST_CHECK_EXCEPTION(yarn_frequencies<double>(4, {2, 10}, base),
                           std::domain_error, says("yarn_frequencies: base "));
+  BOOST_TEST(yarn_frequencies<double>(4, {2, 10}, 1.5).allFinite());
   BOOST_CHECK_EXCEPTION(alibi_slopes(0), bad, says("H = 0"));
 }
 BOOST_AUTO_TEST_CASE(positions_start_at_zero) {

@@ -468,19 +468,30 @@ Solved<S> conjugate_gradients(const A& apply, const Matrix<S>& b,
 }
 
 // factorise the Fisher matrix of a projection
-/// Means of G(q_i) and of x_i x_i^T over n tokens.
+namespace detail {
+template <class S>
+void require_factors(const char* function, const Matrix<S>& G,
+                     const Matrix<S>& X, const Matrix<S>& V) {
+  require(V.rows() == G.rows() && V.cols() == X.rows(), function, ": V is ",
+          shape(V), ", expected ", G.rows(), "x", X.rows());
+}
+}  // namespace detail
+/// Means of G(q_i) and of x_i x_i^T over n tokens.  Both functions throw
+/// std::invalid_argument unless their argument is d x m.
 template <class S>
 struct KroneckerFactors {
   Matrix<S> G, X;
   Index n;
   /// n G V X, the approximate Fisher matrix of W times V (d x m).
   Matrix<S> times(const Matrix<S>& V) const {
+    detail::require_factors("KroneckerFactors::times", G, X, V);
     return S(double(n)) * (G * V * X);
   }
 
   // solve with both Kronecker factors
   /// The V with n (G + a) V (X + a) = U, for damping a > 0.
   Matrix<S> solve(const Matrix<S>& U, const S& a) const {
+    detail::require_factors("KroneckerFactors::solve", G, X, U);
     const Matrix<S> g = G + a * Matrix<S>::Identity(G.rows(), G.rows());
     const Matrix<S> x = X + a * Matrix<S>::Identity(X.rows(), X.rows());
     const Matrix<S> half = solve_rows<S>(cholesky(g), U.transpose());

@@ -16,6 +16,7 @@ template <class F>
 Matrix<double> symmetric_function(const Matrix<double>& M, const F& f) {
   using S = decltype(f(M(0, 0)));
   require(M.rows() == M.cols(), "symmetric_function: M is ", shape(M));
+  if (M.size() == 0) return M;
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixX<S>> e(M);
   const Vector<S> y = e.eigenvalues().unaryExpr(f);
   return e.eigenvectors() * y.asDiagonal() * e.eigenvectors().transpose();
