@@ -114,7 +114,7 @@ for _ in range(100):
 typed = """
 import attn, numpy
 x = numpy.ones((2, 3))
-attn.flash(x, x, x, {"right": 0}, memoryview(x), None)
+attn.flash(x, x, x, {"right": 0}, memoryview(bytearray(48)), None)
 attn.use_cpu(None)
 cache = attn.Cache(2, 1, 3, 3)
 cache.append(x, x)
