@@ -3,6 +3,7 @@
 #include "views.hpp"
 #include "attn/cache.hpp"
 #include "attn/flash.hpp"
+#include <exception>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -402,43 +403,60 @@ Matrix<T> queries_of_group(const Array& Q, Index g, Index s,
 
 // connect decoding
 template <class T>
+std::vector<T> numbers_in(const Array& a, Room<T>& room) {
+  if (!a.given()) return {};
+  const RowVector<T> row = room.in(a, 0, 0);
+  return {row.begin(), row.end()};
+}
+template <class T>
 void run_decode(State& state, const KeyValueCache<T>& rows,
                 const Ruled& r, const Array& Q, const Array& O,
                 const Array& logZ) {
   Room<T> room;
-  const auto numbers = [&room](const Array& a) {
-    std::vector<T> v;
-    if (a.given())
-      for (Index h = 0; h < a.n[3]; ++h)
-        v.push_back(room.in(a, 0, 0)(0, h));
-    return v;
-  };
-  const std::vector<T> slopes = numbers(r.slopes),
-                       sinks = numbers(r.sinks);
+  const std::vector<T> slopes = numbers_in(r.slopes, room),
+                       sinks = numbers_in(r.sinks, room);
   const std::shared_lock lock(state.mutex);
   const auto K = rows.keys(), V = rows.values();
   const Index s = Q.n[1] / state.G;
-  for (Index g = 0; g < state.G; ++g) {
-    // attend to a cache with one group
-    const Page<T> page{
-        In<T>(K.data() + g * state.d, K.rows(), state.d,
-              Eigen::OuterStride<>(K.outerStride())),
-        In<T>(V.data() + g * state.e, V.rows(), state.e,
-              Eigen::OuterStride<>(V.outerStride()))};
-    FlashRule<T> rule = numbers_of<T>(r.who, r.rule);
-    rule.share = s;
-    if (rule.offset) *rule.offset -= rows.first();
-    const auto at = std::size_t(g * s), count = std::size_t(s);
-    if (!slopes.empty()) rule.slopes = std::span(slopes).subspan(at, count);
-    if (!sinks.empty()) rule.sinks = std::span(sinks).subspan(at, count);
-    const auto states = attn::decode<T>(queries_of_group(Q, g, s, room),
-                                        {&page, 1}, rule);
+  std::vector<Matrix<T>> queries;
+  for (Index g = 0; g < state.G; ++g)
+    queries.push_back(queries_of_group(Q, g, s, room));
 
+  // attend to a cache with all groups
+  std::vector<std::vector<Online<T>>> states(queries.size());
+  std::vector<std::exception_ptr> wrong(queries.size());
+  const auto attend = [&](Index g, int) {
+    try {
+      // attend to a cache with one group
+      const Page<T> page{
+          In<T>(K.data() + g * state.d, K.rows(), state.d,
+                Eigen::OuterStride<>(K.outerStride())),
+          In<T>(V.data() + g * state.e, V.rows(), state.e,
+                Eigen::OuterStride<>(V.outerStride()))};
+      FlashRule<T> rule = numbers_of<T>(r.who, r.rule);
+      rule.share = s;
+      if (rule.offset) *rule.offset -= rows.first();
+      const auto at = std::size_t(g * s), count = std::size_t(s);
+      if (!slopes.empty()) rule.slopes = std::span(slopes).subspan(at, count);
+      if (!sinks.empty()) rule.sinks = std::span(sinks).subspan(at, count);
+      states[std::size_t(g)] =
+          attn::decode<T>(queries[std::size_t(g)], {&page, 1}, rule);
+    } catch (...) {
+      wrong[std::size_t(g)] = std::current_exception();
+    }
+  };
+  if (K.rows() < 8192 * state.G)
+    attn::detail::in_parallel(state.G, [] { return 0; }, attend);
+  else
+    for (Index g = 0; g < state.G; ++g) attend(g, 0);
+  for (const auto& e : wrong)
+    if (e) std::rethrow_exception(e);
+  for (Index g = 0; g < state.G; ++g) {
     // keep the states of one group
     for (Index k = 0; k < s; ++k) {
       Matrix<T> o(Q.n[2], state.e), z(Q.n[2], 1);
       for (Index i = 0; i < Q.n[2]; ++i) {
-        const auto& x = states[std::size_t(i * s + k)];
+        const auto& x = states[std::size_t(g)][std::size_t(i * s + k)];
         o.row(i) = x.output(), z(i, 0) = x.logZ();
       }
       room.fill("decode", O, 0, g * s + k, o);

@@ -412,6 +412,18 @@ BOOST_AUTO_TEST_CASE(decoding_is_attention) {
       verify(O.middleRows(h * n, n), t.O, Bounds<float>(c, t).dO_bound);
     }
   }
+
+  // decode with any number of threads
+  Matrix<float> again(H * n, d);
+  const attn_view p{again.data(), ATTN_F32, 3, {H, n, d}, {n * d, d, 1}};
+  using Set = void (*)(int);
+  const auto threads =
+      reinterpret_cast<Set>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  for (int t = 3; threads && t > 0; --t) {
+    threads(t);
+    succeeds(attn_decode(cache, &q, &rule, &p, nullptr));
+    same_bits(again, O);
+  }
   succeeds(attn_cache_free(cache));
   succeeds(attn_cache_free(nullptr));
 }
