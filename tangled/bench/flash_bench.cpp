@@ -232,6 +232,47 @@ static void group_decoding(benchmark::State& state, bool at_once) {
   });
 }
 
+// time few queries in lanes and in rows
+enum class By { tiles, rows };
+template <class T>
+void by_tiles(const std::vector<FlashHead<T>>& heads) {
+  const auto& f = heads.front();
+  detail::ForwardWork<T> work(1, f.rule.key_block, f.K.cols(), f.V.cols());
+  for (const auto& h : heads)
+    detail::forward_sweep(h, detail::Plan<T>("flash", h), 0, work);
+}
+template <class T>
+void by_rows(const std::vector<FlashHead<T>>& heads) {
+  const auto& f = heads.front();
+  const Index n = f.Q.rows(), H = std::ssize(heads);
+  const Index turn = f.K.data() == heads.back().K.data()
+                         ? std::clamp<Index>(32 / n, 1, H) : 1;
+  std::vector<detail::Plan<T>> plans;
+  for (const auto& h : heads) plans.emplace_back("flash", h);
+  detail::FewWork<T> work(turn * n, f.rule.key_block, f.K.cols(), f.V.cols());
+  for (Index h = 0; h < H; h += turn)
+    detail::forward_few<T>({heads.data() + h, std::size_t(turn)},
+                           plans.data() + h, work);
+}
+static void few_forward(benchmark::State& state, Index n, Index kv, By way) {
+  const Index H = 8, d = 64, m = 2048;
+  const auto Q = gaussian<float>(n, H * d, 1);
+  const auto K = gaussian<float>(m, kv * d, 2);
+  const auto V = gaussian<float>(m, kv * d, 3);
+  HeadsOutput<float> y{Matrix<float>(n, H * d), Matrix<float>(H, n)};
+  const auto heads = detail::list_heads(Q, K, V, y, FlashHeads<float>{H, kv});
+  const auto attend = [&] {
+    way == By::rows ? by_rows(heads) : by_tiles(heads);
+  };
+  attend();
+  for (const auto& h : heads)
+    for (const Index i : {Index(0), n - 1})
+      if (!near(h.O.row(i),
+                row_truth<float>({h.Q.row(i), h.K, h.V}, {}, 0).O))
+        return state.SkipWithError("wrong output");
+  run<float>(state, 4.0 * double(H * n * m * d), attend);
+}
+
 // time products by other tiles
 template <int rows, bool singly>
 void tiles(benchmark::State& state) {
@@ -388,5 +429,15 @@ static const int registered = [] {
         ("flash/few/" + std::to_string(n)).c_str(),
         [n](auto& t) { few_decoding(t, n); });
   benchmark::RegisterBenchmark("flash/few/read", reading);
+
+  // register few queries of the forward pass
+  for (const Index n : {1, 2, 4, 8, 16, 32, 64})
+    for (const bool own : {true, false})
+      for (const bool rows : {false, true})
+        add(std::string("turn/") + (own ? "own/" : "shared/") +
+                (rows ? "rows/" : "tiles/") + std::to_string(n),
+            [=](auto& t) {
+              few_forward(t, n, own ? 8 : 1, rows ? By::rows : By::tiles);
+            });
   return 0;
 }();

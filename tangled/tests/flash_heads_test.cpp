@@ -192,6 +192,10 @@ BOOST_AUTO_TEST_CASE(few_queries_at_every_boundary) {
   check_few_shapes<float, double>(120);
   check_few_shapes<double, quad>(20);
 }
+BOOST_AUTO_TEST_CASE(few_queries_of_several_heads) {
+  check_turns<float, double>(40);
+  check_turns<double, quad>(8);
+}
 BOOST_AUTO_TEST_CASE(few_queries_refused) {
   const auto K = gaussian<float>(4, 3, 1, "K");
   const auto Q = gaussian<float>(4, 3, 1, "Q");

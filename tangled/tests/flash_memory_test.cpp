@@ -119,6 +119,13 @@ BOOST_AUTO_TEST_CASE(workspace_at_every_length) {
     verify(double(std::abs(now.calls - first.calls)), 0);
   }
 }
+BOOST_AUTO_TEST_CASE(workspace_of_few_queries) {
+  FlashRule<float> rule;
+  rule.queries = 3;
+  const Held small = held(300, 16, rule), large = held(9000, 16, rule);
+  verify(double(std::abs(small.forward - large.forward)), 0);
+  verify(double(std::abs(small.calls - large.calls)), 0);
+}
 BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
   const Held small = held(300, 16, {}), large = held(2400, 16, {});
   verify(double(std::abs(small.forward - large.forward)), 0);

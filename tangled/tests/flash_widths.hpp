@@ -134,9 +134,10 @@ Case<T> few_case(Index k) {
   };
 
   // choose sizes for few queries
-  const Index w = detail::width<T>, b = 32, share = one_of({1, 2, 4, 8, 9}, k);
+  const Index w = detail::width<T>, h = detail::lanes<T> / 2;
+  const Index b = 32, share = one_of({1, 2, 4, 8, 9}, k);
   const Index n = share > 1 ? share * (1 + k % 2)
-                            : one_of({1, 3, w - 1, w, w + 1, 5}, k / 5);
+                            : one_of({1, 3, w - 1, w, w + 1, h, h + 1}, k / 5);
   const Index m = one_of({1, w - 1, w, w + 1, b - 1, b + 1, 8 * b - 1, 8 * b,
                           8 * b + 1, 9 * b}, k + k / 10);
   const Index d = one_of({1, 15, 16, 17, 64, 80, 128}, k);
@@ -156,22 +157,76 @@ void check_few_shapes(Index last) {
     const auto c = few_case<T>(k);
     const Index page = k % 3 == 0 ? c.K.rows() : k % 3 == 1 ? 16 : 97;
     verify_few<R>(c, paged(c.K, c.V, page));
+    check_forward<R>(c);
+  }
+}
+
+// check heads that take a turn together
+template <class T>
+In<T> changed_rows(const Matrix<T>& m, Index rows, bool elsewhere,
+                   bool apart, bool narrow) {
+  return {m.data() + (elsewhere ? 8 : 0), rows, 8 - Index(narrow),
+          Eigen::OuterStride<>(apart ? 32 : 16)};
+}
+template <class T>
+struct TurnHead {
+  In<T> K, V;
+  Case<T> c;
+  Matrix<T> O;
+  Vector<T> logZ;
+};
+template <class T>
+TurnHead<T> turn_head(const Matrix<T>& K, const Matrix<T>& V, Dice& roll) {
+  const Index h = detail::lanes<T> / 2;
+  const Index change = std::max<Index>(0, roll(24) - 15);
+  const Index rows = 70 - (change == 7), seed = roll(10000);
+  const std::array<Index, 7> some{1, 2, 3, 5, h - 1, h, h + 1};
+  const Index n = some[std::size_t(roll(7))];
+  TurnHead<T> x{
+      changed_rows(K, rows, change == 1, change == 2, change == 3),
+      changed_rows(V, rows, change == 4, change == 5, change == 6),
+      {}, {}, {}};
+  x.c = {gaussian<T>(n, x.K.cols(), std::uint64_t(seed), "Q"), x.K, x.V,
+         gaussian<T>(n, rows, std::uint64_t(seed), "bias"), {}, {},
+         Matrix<bool>(n / 3 + 1, rows / 4 + 1)};
+  give_rule(x.c, roll(10));
+  x.c.plain.key_block = change == 8 ? 16 : 32;
+  x.O.resize(n, x.V.cols()), x.logZ.resize(n);
+  return x;
+}
+template <class T, class R>
+void check_turns(std::uint64_t last) {
+  const auto K = gaussian<T>(140, 16, 1, "K"), V = gaussian<T>(140, 16, 1, "V");
+  for (std::uint64_t k = 1; k <= last; ++k) {
+    Dice roll{k};
+    std::vector<TurnHead<T>> list;
+    for (Index h = 2 + roll(11); h > 0; --h)
+      list.push_back(turn_head(K, V, roll));
+    std::vector<FlashHead<T>> heads;
+    for (auto& x : list)
+      heads.push_back({view_in<T>(x.c.Q), x.K, x.V, view_out(x.O),
+                       roll(5) > 0 ? x.logZ.data() : nullptr, x.c.rule()});
+    flash_forward<T>(heads);
+    for (std::size_t h = 0; h < list.size(); ++h) {
+      if (!heads[h].logZ) list[h].logZ.resize(0);
+      verify_forward<R>(list[h].c, list[h].O, list[h].logZ);
+    }
   }
 }
 
 // check that poison stays at this width
 template <class T, class R>
-void check_poison() {
-  const Index w = detail::lanes<T>, n = 2 * w + 3, at = w + 1;
+void check_poison(Index n) {
+  const Index at = n / 2, own = n / 4;
   Case<T> c{gaussian<T>(n, 17, 1, "Q"), gaussian<T>(n, 17, 1, "K"),
             gaussian<T>(n, 18, 1, "V"), {}, {}, {}, {}, causal_rule<T>()};
   c.plain.key_block = 32, c.plain.softcap = T(2);
   const Bounds<T> f(c, forward_truth<R>(c));
   const auto clean = flash(c.Q, c.K, c.V, c.plain);
-  c.K(at, 3) = T(NaN), c.V(at + 1, 2) = T(inf), c.Q(5, 1) = T(NaN);
+  c.K(at, 3) = T(NaN), c.V(at + 1, 2) = T(inf), c.Q(own, 1) = T(NaN);
   const auto y = flash(c.Q, c.K, c.V, c.plain);
   for (Index i = 0; i < n; ++i)
-    if (i == 5 || i >= at)
+    if (i == own || i >= at)
       BOOST_TEST((std::isnan(y.O(i, 0)) && std::isnan(y.logZ(i))));
     else
       verify(y.O.row(i), lift<R>(clean.O.row(i)), 2 * f.dO_bound.row(i));
@@ -216,7 +271,11 @@ inline void check_width(std::uint64_t seed) {
   check_decoding<double, quad>();
   check_few_shapes<float, double>(120);
   check_few_shapes<double, quad>(40);
-  check_poison<float, double>();
-  check_poison<double, quad>();
+  check_turns<float, double>(40);
+  check_turns<double, quad>(8);
+  check_poison<float, double>(2 * detail::lanes<float> + 3);
+  check_poison<float, double>(detail::lanes<float> / 2);
+  check_poison<double, quad>(2 * detail::lanes<double> + 3);
+  check_poison<double, quad>(detail::lanes<double> / 2);
 }
 }  // namespace attn

@@ -284,6 +284,14 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   }
 }
 
+// see lanes as one array
+/// The numbers of n lanes as one array.
+template <class L>
+auto in_one(L* s, Index n) {
+  using A = Eigen::Array<typename L::Scalar, Eigen::Dynamic, 1>;
+  return Eigen::Map<A>(s->data(), n * L::SizeAtCompileTime);
+}
+
 // finish the scores of a tile
 /// Applies cap, bias and mask to the scores s_0 .. s_{b-1} of keys j ..
 /// j + b - 1 and queries q .. q + n - 1; true if some pair may be
@@ -294,12 +302,12 @@ bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
   constexpr T log2e = std::numbers::log2e_v<T>;
 
   // cap the scores
-  if (plan.cap > 0)
-    for (Index k = 0; k < b; ++k) {
-      const L t = s[k].tanh();
-      if (slope) slope[k] = 1 - t * t;
-      s[k] = plan.cap * t;
-    }
+  if (plan.cap > 0) {
+    auto t = in_one(s, b);
+    t = t.tanh();
+    if (slope) in_one(slope, b) = 1 - t * t;
+    t *= plan.cap;
+  }
   if (plan.has_slope())
 
     // subtract distances times slope
@@ -653,6 +661,12 @@ template <int n, class T>
 }
 
 // let few queries meet their keys
+/// A row: query q of a head.
+template <class T>
+struct FewRow {
+  const Plan<T>* plan;
+  Index q;
+};
 /// A block of keys that few queries have met: its values, where its scores
 /// begin in a row, and whether some pair may be forbidden.
 template <class T>
@@ -661,41 +675,49 @@ struct FewTile {
   Index at;
   bool partial;
 };
-/// d or what is needed to fill registers.
+/// d or what is needed to fill registers, one at least.
 template <class T>
 Index filled(Index d) {
-  return (d + width<T> - 1) / width<T> * width<T>;
+  return (std::max<Index>(d, 1) + width<T> - 1) / width<T> * width<T>;
 }
 /// What a thread needs for few queries: rows x of d numbers; states m, l
 /// and o, of e numbers; scores s of blocks met; a strip of keys.
 template <class T>
 struct FewWork {
   static constexpr Index most = 8;  // blocks
-  Index block, rows = 0, d = 0, e = 0, slot = 0, row = 0, span = 0;
+  Index block, d = 0, e = 0, slot = 0, row = 0, span = 0;
   Lanes<T> s;
   std::vector<T> x, m, l, o, strip;
   std::vector<FewTile<T>> tiles;
+  std::vector<FewRow<T>> rows;
   FewWork(Index n, Index b, Index d_k, Index d_v)
       : block(b), s(std::size_t(n * (lanes_of(b) * most + 1))),
         x(std::size_t(n * filled<T>(d_k))), m(std::size_t(n)), l(m),
         o(std::size_t(n * d_v)), strip(std::size_t(width<T> * filled<T>(d_k))) {
-    tiles.reserve(std::size_t(most));
+    tiles.reserve(std::size_t(most)), rows.reserve(std::size_t(n));
   }
   static Index lanes_of(Index n) { return (n + lanes<T> - 1) / lanes<T>; }
+  Index n() const { return std::ssize(rows); }
 };
-/// Makes w the rows of Q, having seen no key.
+/// Makes w ready for rows of keys with d_k and values with d_v numbers.
 template <class T>
-void start_few(FewWork<T>& w, const Plan<T>& plan, const In<T>& Q,
-               Index d_v) {
-  w.rows = plan.queries, w.d = filled<T>(Q.cols()), w.e = d_v;
-  w.slot = w.lanes_of(std::min(plan.rule.key_block, w.block)) * lanes<T>;
+void start_few(FewWork<T>& w, Index key_block, Index d_k, Index d_v) {
+  w.rows.clear(), w.tiles.clear();
+  w.d = filled<T>(d_k), w.e = d_v;
+  w.slot = w.lanes_of(std::min(key_block, w.block)) * lanes<T>;
   w.row = w.slot * w.most + lanes<T>;
-  Out<T> x(w.x.data(), w.rows, w.d, Eigen::OuterStride<>(w.d));
+}
+/// Adds the queries of a head to the rows, having seen no key.
+template <class T>
+void add_rows(FewWork<T>& w, const Plan<T>& plan, const In<T>& Q) {
+  const Index r = w.n(), n = plan.queries;
+  for (Index i = 0; i < n; ++i) w.rows.push_back({&plan, i});
+  Out<T> x(w.x.data() + r * w.d, n, w.d, Eigen::OuterStride<>(w.d));
   x.setZero();
-  x.leftCols(Q.cols()) = plan.factor * Q.topRows(w.rows);
-  std::fill(w.o.begin(), w.o.end(), T(0));
-  std::fill(w.l.begin(), w.l.end(), T(0));
-  std::fill(w.m.begin(), w.m.end(), -std::numeric_limits<T>::infinity());
+  x.leftCols(Q.cols()) = plan.factor * Q.topRows(n);
+  std::fill_n(w.o.data() + r * w.e, n * w.e, T(0));
+  std::fill_n(w.l.data() + r, n, T(0));
+  std::fill_n(w.m.data() + r, n, -std::numeric_limits<T>::infinity());
 }
 /// s = scores of all queries with the keys K.
 template <class T>
@@ -704,7 +726,7 @@ template <class T>
   for (Index k = 0; k < K.rows(); k += width<T>) {
     const T* at = K.data() + k * apart;
     Strip<T> strip{at, apart, at + ahead * apart, apart};
-    if (K.cols() % width<T> != 0 || k + width<T> > K.rows())
+    if (K.cols() < w.d || k + width<T> > K.rows())
 
       // copy the keys of a strip
       {
@@ -718,7 +740,7 @@ template <class T>
     // take the queries by fours
     Index r = 0;
     const auto take = [&]<int n>(std::integral_constant<int, n>) {
-      for (; r + n <= w.rows; r += n)
+      for (; r + n <= w.n(); r += n)
         score_strip<n>(w.x.data() + r * w.d, w.d, strip, r == 0,
                        s + r * w.row + k, w.row);
     };
@@ -730,17 +752,18 @@ template <class T>
 /// Takes the scores of keys K, which are j .. in the cache, with values V;
 /// they begin at `lead` in their block.
 template <class T>
-void meet_tile(FewWork<T>& w, const Plan<T>& plan, const In<T>& K,
-               const In<T>& V, Index j, Index lead) {
+void meet_tile(FewWork<T>& w, const In<T>& K, const In<T>& V, Index j,
+               Index lead) {
   constexpr T never = -std::numeric_limits<T>::infinity();
   const Index n = K.rows(), at = std::ssize(w.tiles) * w.slot + lead;
   score_keys(w, K, w.s[0].data() + at);
   bool partial = false;
-  for (Index r = 0; r < w.rows; ++r) {
-    T* s = w.s[0].data() + r * w.row + at;
+  T* s = w.s[0].data() + at;
+  for (const auto& [plan, q] : w.rows) {
     std::fill(s - lead, s, never), std::fill(s + n, s - lead + w.slot, never);
     using One = Eigen::Array<T, 1, 1>;
-    partial |= finish_scores(plan, reinterpret_cast<One*>(s), r, 1, j, n);
+    partial |= finish_scores(*plan, reinterpret_cast<One*>(s), q, 1, j, n);
+    s += w.row;
   }
   w.tiles.push_back({V, at, partial});
 }
@@ -773,12 +796,12 @@ void weigh_row(FewWork<T>& w, Index r) {
 template <class T>
 void join_tiles(FewWork<T>& w) {
   if (w.tiles.empty()) return;
-  for (Index r = 0; r < w.rows; ++r) weigh_row(w, r);
-  Out<T> o(w.o.data(), w.rows, w.e, Eigen::OuterStride<>(w.e));
+  for (Index r = 0; r < w.n(); ++r) weigh_row(w, r);
+  Out<T> o(w.o.data(), w.n(), w.e, Eigen::OuterStride<>(w.e));
   for (const auto& [V, at, partial] : w.tiles) {
-    const Tile<T> P(w.s[0].data() + at, w.rows, V.rows(),
+    const Tile<T> P(w.s[0].data() + at, w.n(), V.rows(),
                     Eigen::OuterStride<>(w.row));
-    if (w.rows <= 32 / width<T>) add_product<T, true>(P, V, o, partial);
+    if (w.n() <= 32 / width<T>) add_product<T, true>(P, V, o, partial);
     else add_product<T>(P, V, o, partial);
   }
   w.tiles.clear();
@@ -789,25 +812,101 @@ In<T> some_rows(const In<T>& m, Index first, Index n) {
   return {m.data() + first * m.outerStride(), n, m.cols(),
           Eigen::OuterStride<>(m.outerStride())};
 }
-/// Takes the keys K, `before` of the cache before them, and their values.
+/// Takes the keys K, `before` of the cache before them, in blocks of b, and
+/// their values.
 template <class T>
-void attend_few(FewWork<T>& w, const Plan<T>& plan, const In<T>& K,
-                const In<T>& V, Index before) {
-  if (w.rows == 0) return;
-  const Index b = plan.rule.key_block, last = plan.last(w.rows - 1);
-  const Index begin = std::max(before, plan.first(0));
-  const Index end = std::min(before + K.rows(), last);
+void attend_few(FewWork<T>& w, Index b, const In<T>& K, const In<T>& V,
+                Index before) {
+  // find the keys that some row sees
+  Index begin = before + K.rows(), end = before;
+  for (const auto& [plan, q] : w.rows) {
+    begin = std::min(begin, std::max(before, plan->first(q)));
+    end = std::max(end, std::min(before + K.rows(), plan->last(q)));
+  }
+  const auto seen = [&w](Index from, Index to) {
+    return std::any_of(w.rows.begin(), w.rows.end(), [&](const auto& row) {
+      return row.plan->any(row.q, 1, from, to);
+    });
+  };
   for (Index j = before + (begin - before) / b * b; j < end; j += b) {
     const Index from = std::max(j, begin), n = std::min(j + b, end) - from;
-    if (n < 1 || !plan.any(0, w.rows, from, from + n)) continue;
+    if (n < 1 || !seen(from, from + n)) continue;
 
     // join eight blocks before the next
     const Index span = j / b / w.most;
     if (std::ssize(w.tiles) == w.most || span != w.span) join_tiles(w);
     w.span = span;
-    meet_tile(w, plan, some_rows(K, from - before, n),
+    meet_tile(w, some_rows(K, from - before, n),
               some_rows(V, from - before, n), from, from - j);
   }
+}
+
+// finish the rows of a head
+/// Writes O and logZ of a head whose n rows begin at r.
+template <class T>
+void finish_rows(const FewWork<T>& w, const FlashHead<T>& h, Index r,
+                 Index n) {
+  Out<T> O(h.O);
+  for (Index i = 0; i < n; ++i, ++r) {
+    const T m = w.m[std::size_t(r)], l = w.l[std::size_t(r)];
+    O.row(i) = Eigen::Map<const RowVector<T>>(w.o.data() + r * w.e, w.e) /
+               (l == 0 ? T(1) : l);
+    if (h.logZ) h.logZ[i] = std::numbers::ln2_v<T> * (m + std::log2(l));
+  }
+}
+
+// attend with the heads of a turn
+/// Attends with few queries of heads that have their keys, values and
+/// blocks in common; plans are theirs.
+template <class T>
+void forward_few(std::span<const FlashHead<T>> heads, const Plan<T>* plans,
+                 FewWork<T>& w) {
+  const FlashHead<T>& h = heads.front();
+  start_few(w, h.rule.key_block, h.K.cols(), h.V.cols());
+  for (std::size_t k = 0; k < heads.size(); ++k)
+    add_rows(w, plans[k], heads[k].Q);
+  for (Index r = 0; r < w.n(); ++r)
+
+    // begin with the sink of a row
+    {
+      const auto k = std::size_t(r);
+      if (const auto sink = w.rows[k].plan->sink(w.rows[k].q))
+        w.m[k] = *sink * std::numbers::log2e_v<T>, w.l[k] = 1;
+    }
+  attend_few(w, h.rule.key_block, h.K, h.V, 0);
+  join_tiles(w);
+  Index r = 0;
+  for (std::size_t k = 0; k < heads.size(); r += plans[k++].queries)
+    finish_rows(w, heads[k], r, plans[k].queries);
+}
+
+// tell whether views are the same
+/// Are these views of the same rows?
+template <class T>
+bool same_rows(const In<T>& a, const In<T>& b) {
+  return a.data() == b.data() && a.rows() == b.rows() &&
+         a.cols() == b.cols() && a.outerStride() == b.outerStride();
+}
+
+// divide heads into turns
+/// Heads from `first` on that are taken together: one by its sweeps, if
+/// rows is 0, or some with few queries, `rows` of them in all.
+struct Turn {
+  std::size_t first, heads;
+  Index rows;
+};
+/// Does this head have few queries: no more than fill half a lane?
+template <class T>
+bool has_few(const Plan<T>& plan) {
+  return 2 * plan.queries <= lanes<T>;
+}
+/// May a head join a turn whose last head is the one given?
+template <class T>
+bool may_join(const Turn& turn, const FlashHead<T>& last,
+              const FlashHead<T>& h, const Plan<T>& plan) {
+  return turn.rows > 0 && turn.rows + plan.queries <= 32 &&
+         same_rows(last.K, h.K) && same_rows(last.V, h.V) &&
+         last.rule.key_block == h.rule.key_block;
 }
 
 // sweep several groups over the keys
@@ -889,19 +988,30 @@ void in_parallel(Index n, Make make, F f) {
 template <class T>
 void flash_forward(std::span<const FlashHead<T>> heads) {
   std::vector<detail::Plan<T>> plans;
+  std::vector<detail::Turn> turns;
   std::vector<Index> tasks{0};
-  Index d_k = 0, d_v = 0, groups = 1, block = 1;
+  Index d_k = 0, d_v = 0, groups = 0, block = 1, rows = 0;
   for (const auto& h : heads) {
     plans.emplace_back("flash", h);
 
-    // count sweeps and the largest workspace
+    // give a head its turn
     const detail::Plan<T>& plan = plans.back();
-    tasks.push_back(tasks.back() + (plan.queries + plan.sweep() - 1) /
-                                       plan.sweep());
+    const bool few = detail::has_few(plan);
+    if (few && !turns.empty() &&
+        detail::may_join(turns.back(), heads[plans.size() - 2], h, plan)) {
+      ++turns.back().heads, turns.back().rows += plan.queries;
+    } else {
+      turns.push_back({plans.size() - 1, 1, few ? plan.queries : 0});
+      const Index sweeps = (plan.queries + plan.sweep() - 1) / plan.sweep();
+      tasks.push_back(tasks.back() + (few ? 1 : sweeps));
+    }
+
+    // find the largest workspace
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
-    groups = std::max(groups, h.rule.groups);
+    if (!few) groups = std::max(groups, h.rule.groups);
     block = std::max(block, std::min(h.rule.key_block, plan.keys));
+    rows = std::max(rows, turns.back().rows);
   }
   for (std::size_t k = 0; k < plans.size(); ++k)
 
@@ -912,15 +1022,20 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
         heads[k].logZ[i] = -std::numeric_limits<T>::infinity();
     }
 
-  // share the sweeps of all heads
+  // share the turns of all heads
   const auto make = [&] {
-    return detail::ForwardWork<T>(groups, block, d_k, d_v);
+    return std::pair(detail::ForwardWork<T>(groups, block, d_k, d_v),
+                     detail::FewWork<T>(rows, block, d_k, d_v));
   };
   detail::in_parallel(tasks.back(), make, [&](Index i, auto& work) {
     const auto next = std::upper_bound(tasks.begin(), tasks.end(), i);
-    const auto k = std::size_t(next - tasks.begin() - 1);
-    detail::forward_sweep(heads[k], plans[k],
-                          (i - tasks[k]) * plans[k].sweep(), work);
+    const auto t = std::size_t(next - tasks.begin() - 1);
+    const auto k = turns[t].first, n = turns[t].heads;
+    if (turns[t].rows > 0)
+      detail::forward_few(heads.subspan(k, n), plans.data() + k, work.second);
+    else
+      detail::forward_sweep(heads[k], plans[k],
+                            (i - tasks[t]) * plans[k].sweep(), work.first);
   });
 }
 
@@ -1478,14 +1593,16 @@ std::vector<Online<T>> decode(const Matrix<T>& Q,
                               d_v);
   };
   detail::in_parallel(number, make, [&](Index i, auto& work) {
-    detail::start_few(work, plan, whole.Q, d_v);
+    detail::start_few(work, rule.key_block, Q.cols(), d_v);
+    detail::add_rows(work, plan, whole.Q);
     const auto p = std::size_t(i);
     for (std::size_t k = pieces[p]; k < pieces[p + 1]; ++k)
 
       // attend to one part of a piece
       {
         const auto& [page, first, n, before] = parts[k];
-        detail::attend_few(work, plan, detail::some_rows(page->K, first, n),
+        detail::attend_few(work, rule.key_block,
+                           detail::some_rows(page->K, first, n),
                            detail::some_rows(page->V, first, n), before);
       }
     detail::join_tiles(work);
