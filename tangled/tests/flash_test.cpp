@@ -82,17 +82,19 @@ BOOST_AUTO_TEST_CASE(rows_without_keys) {
   BOOST_TEST(y.logZ(6) == -inf);
 }
 BOOST_AUTO_TEST_CASE(alignment_of_causal_masks) {
-  const auto Q = gaussian<double>(3, 4, 1), K = gaussian<double>(8, 4, 2);
-  const auto V = gaussian<double>(8, 4, 3);
-  auto rule = causal_rule<double>();
-  const auto end = flash(Q, K, V, rule);
-  rule.offset = 0;
-  const auto start = flash(Q, K, V, rule);
-  for (Index i = 0; i < 3; ++i) {
-    const auto a = flash(Q.row(i), K.topRows(i + 6), V.topRows(i + 6));
-    const auto b = flash(Q.row(i), K.topRows(i + 1), V.topRows(i + 1));
-    verify(distance(end.O.row(i), a.O), 0);
-    verify(distance(start.O.row(i), b.O), 0);
+  for (const Index n : {3, detail::lanes<double>}) {
+    const auto Q = gaussian<double>(n, 4, 1), K = gaussian<double>(n + 5, 4, 2);
+    const auto V = gaussian<double>(n + 5, 4, 3);
+    auto rule = causal_rule<double>();
+    const auto end = flash(Q, K, V, rule);
+    rule.offset = 0;
+    const auto start = flash(Q, K, V, rule);
+    for (Index i = 0; i < n; ++i) {
+      const auto a = flash(Q, K.topRows(i + 6), V.topRows(i + 6));
+      const auto b = flash(Q, K.topRows(i + 1), V.topRows(i + 1));
+      verify(distance(end.O.row(i), a.O.row(i)), 0);
+      verify(distance(start.O.row(i), b.O.row(i)), 0);
+    }
   }
 }
 BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {

@@ -223,7 +223,8 @@ void check_poison(Index n) {
   c.plain.key_block = 32, c.plain.softcap = T(2);
   const Bounds<T> f(c, forward_truth<R>(c));
   const auto clean = flash(c.Q, c.K, c.V, c.plain);
-  c.K(at, 3) = T(NaN), c.V(at + 1, 2) = T(inf), c.Q(own, 1) = T(NaN);
+  c.K(at, 3) = T(NaN), c.V(std::min(at + 1, n - 1), 2) = T(inf);
+  c.Q(own, 1) = T(NaN);
   const auto y = flash(c.Q, c.K, c.V, c.plain);
   for (Index i = 0; i < n; ++i)
     if (i == own || i >= at)
