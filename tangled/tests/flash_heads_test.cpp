@@ -85,13 +85,29 @@ BOOST_AUTO_TEST_CASE(grouped_causal_heads_of_the_equations) {
 BOOST_AUTO_TEST_CASE(one_head_is_plain) {
   const auto Q = gaussian<float>(3, 4, 1), K = gaussian<float>(5, 4, 2);
   const auto V = gaussian<float>(5, 2, 3);
-  const FlashHeads<float> one{1, 1};
+  const FlashHeads<float> one{};
   const auto y = flash(Q, K, V, one);
   verify(distance(y.O, flash(Q, K, V).O), 0);
   const auto g = flash_vjp(Q, K, V, y, gaussian<float>(3, 2, 4), one);
   BOOST_TEST(shape(g.Q) == shape(Q));
   BOOST_TEST(shape(g.K) == shape(K));
   BOOST_TEST(shape(g.V) == shape(V));
+}
+BOOST_AUTO_TEST_CASE(refuses_groups_going_back) {
+  const auto Q = gaussian<double>(2, 3, 1), K = gaussian<double>(4, 3, 2);
+  const auto V = gaussian<double>(4, 2, 3);
+  Matrix<double> O = gaussian<double>(2, 2, 4), dQ = Q, dK = K, dV = V;
+  Vector<double> L = Vector<double>::Zero(2);
+  FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
+                      view_in<double>(V), view_out(O), L.data(), {}};
+  const FlashCotangent<double> bar{view_in<double>(O), nullptr, view_out(dQ),
+                                   view_out(dK), view_out(dV)};
+  for (const Index shared : {-1, 0, 2})
+    BOOST_CHECK_EXCEPTION(flash_backward<double>({&h, 1}, {&bar, 1}, shared),
+                          std::invalid_argument, says("sharing keys"));
+  h.rule.share = 2;
+  BOOST_CHECK_EXCEPTION(flash_backward<double>({&h, 1}, {&bar, 1}),
+                        std::invalid_argument, says("2 heads in one"));
 }
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);

@@ -111,6 +111,18 @@ BOOST_AUTO_TEST_CASE(number_of_few_rows_leaves_their_bits) {
     }
   });
 }
+BOOST_AUTO_TEST_CASE(windows_leave_few_rows_their_bits) {
+  const Matrix<float> Q = 3 * gaussian<float>(1, 8, 1);
+  const auto K = gaussian<float>(330, 8, 2), V = gaussian<float>(330, 3, 3);
+  for (Index left = 1; left < 330; left += 23) {
+    Matrix<float> bias = Matrix<float>::Zero(1, 330);
+    bias.leftCols(329 - left).setConstant(-float(inf));
+    FlashRule<float> window, rule;
+    window.key_block = rule.key_block = 16;
+    window.right = 0, window.left = left, rule.bias = &bias;
+    verify_same_bits(flash(Q, K, V, rule), flash(Q, K, V, window));
+  }
+}
 BOOST_AUTO_TEST_CASE(one_key_gives_its_value) {
   const auto Q = gaussian<double>(11, 3, 1), K = gaussian<double>(1, 3, 2);
   const auto V = gaussian<double>(1, 5, 3);

@@ -114,6 +114,23 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   const auto same = flash(Q, K.topRows(5), V.topRows(5));
   verify(largest(cut.O - same.O), 0);
 }
+BOOST_AUTO_TEST_CASE(each_key_spoils_its_window) {
+  auto rule = causal_rule<float>();
+  rule.left = rule.right = 1, rule.key_block = 4;
+  for (const Index n : {5, 2 * detail::lanes<float> + 1}) {
+    const auto Q = gaussian<float>(n, 3, 1), K = gaussian<float>(n, 3, 2);
+    const auto V = gaussian<float>(n, 2, 3);
+    const auto clean = flash(Q, K, V, rule);
+    for (Index j = 0; j < n; ++j) {
+      Matrix<float> bad = V;
+      bad(j, 1) = float(inf);
+      const auto y = flash(Q, K, bad, rule);
+      for (Index i = 0; i < n; ++i)
+        if (std::abs(i - j) <= 1) BOOST_TEST(y.O(i, 1) == float(inf));
+        else verify(distance(y.O.row(i), clean.O.row(i)), 0);
+    }
+  }
+}
 BOOST_AUTO_TEST_CASE(nan_stays_in_its_lane) {
   Matrix<float> Q = gaussian<float>(5, 3, 1);
   const auto K = gaussian<float>(9, 3, 2), V = gaussian<float>(9, 2, 3);

@@ -554,7 +554,7 @@ struct Register {
 };
 /// The number, in two registers of w, of the first (or second) of the
 /// i-th two neighbours: blocks of h numbers within spans.
-constexpr int neighbour(int w, int span, int h, int i, int second) {
+consteval int neighbour(int w, int span, int h, int i, int second) {
   const int block = i % span / h, half = span / h / 2;
   return block / half * w + i / span * span +
          (2 * (block % half) + second) * h + i % h;
