@@ -136,18 +136,18 @@ export class Blocks extends Inline {
   }
   checksOf(label) {
     const title = `Checks and programs of §\u202f${this.printed(label)}`;
-    return this.companionOf(label, `checks-${anchor(label)}`, title);
+    return this.companionOf('checks', label, `checks-${anchor(label)}`, title);
   }
   /// Those of the whole chapter, at its end.
   proofsOf(label) {
     const title = `Proofs of chapter ${this.printed(label)}, in Coq`;
-    return this.companionOf(`proofs of ${label}`, `proofs-${anchor(label)}`, title);
+    return this.companionOf('proofs', `proofs of ${label}`, `proofs-${anchor(label)}`, title);
   }
-  companionOf(key, id, title) {
-    const page = this.page.file.replace('.html', '-checks.html');
+  companionOf(what, key, id, title) {
+    const page = this.page.file.replace('.html', `-${what}.html`);
     const one = ({ chunks }, k) => {
-      const what = `${chunks} ${chunks === 1 ? 'piece' : 'pieces'} of code`;
-      return chunks ? this.unfolding(page, k ? `${id}-${k + 1}` : id, title, what) : '';
+      const note = `${chunks} ${chunks === 1 ? 'piece' : 'pieces'} of code`;
+      return chunks ? this.unfolding(page, k ? `${id}-${k + 1}` : id, title, note) : '';
     };
     return (this.checkCounts.get(key) ?? []).map(one).join('');
   }
@@ -315,12 +315,10 @@ export class Blocks extends Inline {
     );
   }
 
-  /// In the companion: the proofs of a chapter.
+  /// In the companion: the proofs of a chapter, the whole of their page.
   block_proofsection() {
-    const id = this.unique(`proofs-${anchor(this.page.chapter)}`);
-    this.page.deepest = 2;
+    const id = `proofs-${anchor(this.page.chapter)}`;
     this.contents.push({ level: 2, number: '', title: 'Proofs', id, page: this.page.file });
-    this.emit(`</section>\n<section class="of" id="${id}"><h2>Proofs</h2>\n`);
   }
 
   // ------------------------------------------------------------------ lists --

@@ -127,14 +127,12 @@ function readChunks(book) {
   book.checkCounts = new Map();
   book.chapters.forEach((c, k) => {
     const number = String(k + firstNumber()),
-      survey = (file, page, mark) =>
-        book.survey(book.source(`build/tex/${file}.tex`).tree, {
-          page,
-          mark,
-          number,
-          section: 0,
-          place: mark + number,
-        });
+      survey = (file, page, mark) => {
+        const state = { page, mark, number, section: 0, place: mark + number },
+          [nodes, proofs] = book.atProofs(book.source(`build/tex/${file}.tex`).tree);
+        book.survey(nodes, state);
+        book.survey(proofs, { ...state, page: page.replace('-checks', '-proofs') });
+      };
     survey(c.name, `${c.name}.html`, '');
     if (c.checks) {
       survey(`${c.name}-checks`, `${c.name}-checks.html`, 'c');

@@ -67,27 +67,35 @@ export class Lists extends Statements {
     );
     return `<a href="${page}">${t.number}\u2002${t.title}</a>`;
   }
-  /// The companion's part on a chapter; its equations are numbered apart.
+  /// The companion's part on a chapter, its proofs on a page of their own; its equations are
+  /// numbered apart.
   checksPage({ name, label }) {
     const t = this.targets.get(label),
       counters = { ...this.n };
     this.resetChapter();
     this.inChecks = true;
-    const about = {
-      title: `Checks of chapter ${t.number}: ${this.words(t.title)}`,
-      kind: 'checks',
-      chapter: label,
-      of: t,
+    const page = (file, what, short, id, part) => {
+      const title = `${short} of chapter ${t.number}: ${this.words(t.title)}`;
+      this.aside(file, { title, kind: 'checks', chapter: label, of: t }, () => {
+        const html = this.within(`build/tex/${name}-checks.tex`, (tree) =>
+          this.blocks(this.atProofs(tree)[part]),
+        );
+        return (
+          `<h1><span class="num">${what}</span> <a href="${t.page}">${t.number}\u2002${t.title}</a></h1>\n` +
+          `<section class="of" id="${id}-${anchor(label)}">\n${html}</section>\n`
+        );
+      });
     };
-    this.aside(`${name}-checks.html`, about, () => {
-      const html = this.within(`build/tex/${name}-checks.tex`, (tree) => this.blocks(tree));
-      return (
-        `<h1><span class="num">Checks and programs</span> <a href="${t.page}">${t.number}\u2002${t.title}</a></h1>\n` +
-        `<section class="of" id="checks-${anchor(label)}">\n${html}</section>\n`
-      );
-    });
+    page(`${name}-checks.html`, 'Checks and programs', 'Checks', 'checks', 0);
+    if (this.checkCounts.has(`proofs of ${label}`))
+      page(`${name}-proofs.html`, 'Proofs, in Coq', 'Proofs', 'proofs', 1);
     this.inChecks = false;
     this.n = counters;
+  }
+  /// What is written before the proofs of a chapter, and they.
+  atProofs(tree) {
+    const at = tree.findIndex((n) => n.t === 'cmd' && n.name === 'proofsection');
+    return at < 0 ? [tree, []] : [tree.slice(0, at), tree.slice(at)];
   }
 
   // ----------------------------------------------------------------- ledger --
@@ -293,7 +301,7 @@ export class Lists extends Statements {
         all.get(d).defined.push(c.label);
       }
     for (const c of this.chunks.values())
-      if (!/-(checks|answers)\.html$/.test(c.page)) {
+      if (!/-(checks|proofs|answers)\.html$/.test(c.page)) {
         for (const u of c.uses)
           if (all.has(u) && !all.get(u).defined.includes(c.label)) all.get(u).used.push(c.label);
       }

@@ -18,6 +18,7 @@ const QUICK = [
   'index.html',
   '02-gibbs.html',
   '02-gibbs-checks.html',
+  '02-gibbs-proofs.html',
   '02-gibbs-answers.html',
   'ledger.html',
   'library.html',

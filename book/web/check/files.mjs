@@ -46,10 +46,10 @@ check(!outside.length, 'nothing is loaded from elsewhere', outside);
 
 // The checks of each section can be unfolded where it ends.
 const hidden = [];
-for (const p of pages.filter((f) => f.endsWith('-checks.html'))) {
+for (const p of pages.filter((f) => /-(checks|proofs)\.html$/.test(f))) {
   for (const m of html[p].matchAll(/<section class="of" id="([^"]*)">/g)) {
     const whole = element(html[p], m.index, 'section');
-    const here = html[p.replace('-checks', '')].includes(`data-id="${m[1]}"`);
+    const here = html[p.replace(/-(checks|proofs)/, '')].includes(`data-id="${m[1]}"`);
     if (whole.includes('<pre') && !here) hidden.push(`${p}#${m[1]}`);
   }
 }
