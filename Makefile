@@ -117,7 +117,9 @@ LEDGERS := $(TESTS:%=$O/results/tests/%.txt) $(EXTRA:%=$O/results/extra/%.txt)
 $(LEDGERS): $O/results/%.txt: $O/bin/%
 	$(call say,check,$*)
 	@rm -f $O/obj/$*.gcda
-	$Qbook/check/run-checks $< $@
+	$Qbook/check/run-checks $< $@ "$(call needs,$(wildcard build/src/$*.cpp))"
+# (what a processor must have for it: // needs: avx2 fma)
+needs    = $(if $1,$$(sed -n 's,^// needs: ,,p' $1))
 # A program in tests/ that reads files says so: // reads: tests/data.txt
 reads    = $(if $(READ),$(wildcard $(shell sed -n 's,^// reads: ,,p' tests/$1.cpp)))
 $(foreach e,$(EXTRA),$(eval $O/results/extra/$e.txt: $(call reads,$e)))

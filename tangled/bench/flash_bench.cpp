@@ -237,9 +237,13 @@ enum class By { tiles, rows };
 template <class T>
 void by_tiles(const std::vector<FlashHead<T>>& heads) {
   const auto& f = heads.front();
-  detail::ForwardWork<T> work(1, f.rule.key_block, f.K.cols(), f.V.cols());
-  for (const auto& h : heads)
-    detail::forward_sweep(h, detail::Plan<T>("flash", h), 0, work);
+  detail::ForwardWork<T> work(f.rule.groups, f.rule.key_block, f.K.cols(),
+                              f.V.cols());
+  for (const auto& h : heads) {
+    const detail::Plan<T> plan("flash", h);
+    for (Index i = 0; i < plan.queries; i += plan.sweep())
+      detail::forward_sweep(h, plan, i, work);
+  }
 }
 template <class T>
 void by_rows(const std::vector<FlashHead<T>>& heads) {

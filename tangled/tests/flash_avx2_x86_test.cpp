@@ -1,29 +1,19 @@
 // tests/flash_avx2_x86_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O3 -mavx2 -mfma -Wno-uninitialized
+// needs: avx2 fma
 
-// skip what the processor cannot run
+// include what each width checks
 #include "prelude.hpp"
 #include "verify.hpp"
 
 #include "flash_widths.hpp"
-namespace test = boost::unit_test;
-static bool there() {
-  return bool(__builtin_cpu_supports("avx2")) &&
-         bool(__builtin_cpu_supports("fma"));
-}
-static test::assertion_result can_run(test::test_unit_id) {
-  return test::assertion_result(there());
-}
 
 BOOST_AUTO_TEST_SUITE(flash)
-BOOST_AUTO_TEST_CASE(avx2_is_there) {
+BOOST_AUTO_TEST_CASE(kernel_for_avx2) {
   BOOST_TEST(attn::detail::width<float> == 8);
-  attn::fact("ran", there() ? "ran" : "was not run");
-}
-BOOST_AUTO_TEST_CASE(kernel_for_avx2, *test::precondition(can_run)) {
   attn::check_width(5000);
 }
-BOOST_AUTO_TEST_CASE(exponential_for_avx2, *test::precondition(can_run)) {
+BOOST_AUTO_TEST_CASE(exponential_for_avx2) {
   attn::check_exp2_of_build();
 }
 BOOST_AUTO_TEST_SUITE_END()

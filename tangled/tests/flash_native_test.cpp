@@ -1,12 +1,11 @@
 // tests/flash_native_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -O3 -march=native -Wno-uninitialized
 
-// skip what the processor cannot run
+// include what each width checks
 #include "prelude.hpp"
 #include "verify.hpp"
 
 #include "flash_widths.hpp"
-namespace test = boost::unit_test;
 
 BOOST_AUTO_TEST_SUITE(flash)
 BOOST_AUTO_TEST_CASE(kernel_for_this_processor) {
