@@ -109,6 +109,31 @@ BOOST_AUTO_TEST_CASE(refuses_groups_going_back) {
   BOOST_CHECK_EXCEPTION(flash_backward<double>({&h, 1}, {&bar, 1}),
                         std::invalid_argument, says("2 heads in one"));
 }
+BOOST_AUTO_TEST_CASE(refuses_heads_that_share_other_keys) {
+  const auto Q = gaussian<double>(2, 3, 1), K = gaussian<double>(4, 3, 2);
+  const auto V = gaussian<double>(4, 2, 3);
+  const Matrix<double> other_K = K, other_V = V;
+  Matrix<double> O = gaussian<double>(2, 2, 4), dQ = Q, dK = K, dV = V;
+  Matrix<double> far_K = K, far_V = V;
+  Vector<double> L = Vector<double>::Constant(2, 9);
+  const auto refused = [&](const auto& k, const auto& v, auto& dk, auto& dv) {
+    const FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
+                              view_in<double>(V), view_out(O), L.data(), {}},
+        g{view_in<double>(Q), view_in<double>(k), view_in<double>(v),
+          view_out(O), L.data(), {}};
+    const auto y = view_in<double>(O);
+    const FlashCotangent<double> a{y, nullptr, view_out(dQ), view_out(dK),
+                                   view_out(dV)},
+        b{y, nullptr, view_out(dQ), view_out(dk), view_out(dv)};
+    const std::array heads{h, g};
+    const std::array bars{a, b};
+    BOOST_CHECK_EXCEPTION(flash_backward<double>(heads, bars, 2),
+                          std::invalid_argument, says("head 1 shares"));
+  };
+  refused(other_K, V, dK, dV), refused(K, other_V, dK, dV);
+  refused(K, V, far_K, dV), refused(K, V, dK, far_V);
+  verify(largest(dK - K) + largest(dV - V), 0);
+}
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
   BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
@@ -163,6 +188,21 @@ BOOST_AUTO_TEST_CASE(decode_any_pages) {
     verify(y.output(), t.O, bound.dO_bound);
     verify(distance(quad(y.logZ()), t.L(0)), bound.dL(0));
   }
+}
+BOOST_AUTO_TEST_CASE(decode_by_the_longest_block) {
+  const auto Q = gaussian<double>(3, 4, 1), K = gaussian<double>(100, 4, 2);
+  const auto V = gaussian<double>(100, 2, 3);
+  FlashRule<double> rule;
+  rule.key_block = std::numeric_limits<Index>::max();
+  const auto whole = flash(Q, K, V, rule);
+  const auto half = [&](const auto& x, Index j) {
+    return view_in<double>(x.middleRows(j, 50));
+  };
+  const std::vector<Page<double>> pages{{half(K, 0), half(V, 0)},
+                                        {half(K, 50), half(V, 50)}};
+  const auto y = decode<double>(Q, pages, rule);
+  for (Index i = 0; i < 3; ++i)
+    verify(distance(y[std::size_t(i)].output(), whole.O.row(i)), 1e-14);
 }
 BOOST_AUTO_TEST_CASE(few_queries_of_a_group) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {

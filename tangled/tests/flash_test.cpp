@@ -114,6 +114,20 @@ BOOST_AUTO_TEST_CASE(forbidden_keys_are_not_read) {
   const auto same = flash(Q, K.topRows(5), V.topRows(5));
   verify(largest(cut.O - same.O), 0);
 }
+BOOST_AUTO_TEST_CASE(underflow_hides_where_tiles_are_partial) {
+  for (const int n : {6, 2 * detail::lanes<float> + 8}) {
+    const Matrix<float> Q = Matrix<float>::Ones(n, 1);
+    Matrix<float> K = Matrix<float>::Zero(n, 1), V = Q;
+    K(0) = -1000, V(0) = float(NaN);
+    FlashRule<float> rule;
+    rule.scale = 1.0f;
+    BOOST_TEST(std::isnan(flash(Q, K, V, rule).O(n - 1)));
+    rule.right = 0;
+    const auto y = flash(Q, K, V, rule);
+    BOOST_TEST(std::isnan(y.O(0)));
+    BOOST_TEST(y.O(n - 1) == 1);
+  }
+}
 BOOST_AUTO_TEST_CASE(each_key_spoils_its_window) {
   auto rule = causal_rule<float>();
   rule.left = rule.right = 1, rule.key_block = 4;
@@ -309,6 +323,10 @@ BOOST_AUTO_TEST_CASE(refuses_either_of_two) {
   refused([](auto& r) { r.keys = -1; }, "lengths 3 and -1");
   refused([](auto& r) { r.right = -1; }, "window of 0 and -1");
   refused([](auto& r) { r.groups = 0; }, "0 groups");
+  using Limits = std::numeric_limits<Index>;
+  for (const Index far : {Limits::min(), -Limits::max() / 4 - 1,
+                          Limits::max() / 4 + 1, Limits::max()})
+    refused([&](auto& r) { r.offset = far; }, "an offset of");
   refused([&](auto& r) { r.keep = &keep, r.keep_q = 0; }, "blocks of 0x1");
   refused([&](auto& r) { r.keep = &keep, r.keep_k = 0; }, "blocks of 1x0");
 }

@@ -77,12 +77,25 @@ BOOST_AUTO_TEST_CASE(threads_in_float) { check_threads<float>(); }
 BOOST_AUTO_TEST_CASE(threads_in_double) { check_threads<double>(); }
 BOOST_AUTO_TEST_CASE(threads_decoding) {
   const auto K = gaussian<float>(20000, 8, 1), V = gaussian<float>(20000, 4, 2);
-  const RowVector<float> q = gaussian<float>(1, 8, 3);
+  const auto q = gaussian<float>(5, 8, 3);
   const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
-  const auto y = decode<float>(q, pages);
+  const auto y = decode<float>(q, pages, FlashRule<float>{});
   on_threads([&](int) {
-    const auto z = decode<float>(q, pages);
-    verify(distance(y.o, z.o) + distance(y.l, z.l) + distance(y.m, z.m), 0);
+    const auto z = decode<float>(q, pages, FlashRule<float>{});
+    for (std::size_t i = 0; i < 5; ++i)
+      verify(distance(y[i].o, z[i].o) + distance(y[i].l, z[i].l) +
+                 distance(y[i].m, z[i].m), 0);
+  });
+}
+BOOST_AUTO_TEST_CASE(threads_with_few_queries) {
+  const Index n = 3, m = 700, d = 5;
+  const auto Q = gaussian<float>(n, 40 * d, 1);
+  const auto K = gaussian<float>(m, 5 * d, 2), V = gaussian<float>(m, 5 * d, 3);
+  const FlashHeads<float> many{40, 5};
+  const auto y = flash(Q, K, V, many);
+  on_threads([&](int) {
+    const auto z = flash(Q, K, V, many);
+    verify(distance(y.O, z.O) + distance(y.logZ, z.logZ), 0);
   });
 }
 BOOST_AUTO_TEST_CASE(threads_with_all_variants) {

@@ -179,7 +179,11 @@ struct Plan {
 
   // place a query among the keys
   Index position(Index i) const { return i / rule.share + offset; }
-  Index sweep() const { return rule.groups * lanes<T>; }
+  Index groups() const {  // no more than the queries fill
+    const Index filled = queries / lanes<T> + (queries % lanes<T> != 0);
+    return std::clamp<Index>(filled, 1, rule.groups);
+  }
+  Index sweep() const { return groups() * lanes<T>; }
 
   // find the window of a query
   // the keys first(i) .. last(i) - 1 lie in the window of query i
@@ -241,6 +245,9 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
           keys);
   require(rule.key_block >= 1 && rule.groups >= 1, who, ": blocks of ",
           rule.key_block, " keys, ", rule.groups, " groups");
+  constexpr Index far = std::numeric_limits<Index>::max() / 4;
+  require(rule.offset.value_or(0) >= -far && rule.offset.value_or(0) <= far,
+          who, ": an offset of ", rule.offset.value_or(0));
   require(rule.queries.value_or(0) >= 0 && rule.keys.value_or(0) >= 0 &&
           rule.queries.value_or(0) <= queries &&
           rule.keys.value_or(0) <= keys, who, ": lengths ",
@@ -926,7 +933,7 @@ template <class T, class L>
 void forward_sweep(const FlashHead<T>& h, const Plan<T>& plan, Index q0,
                    ForwardWork<T, L>& work) {
   constexpr Index wide = L::SizeAtCompileTime;
-  const Index end = std::min(q0 + plan.rule.groups * wide, plan.queries);
+  const Index end = std::min(q0 + plan.groups() * wide, plan.queries);
   if (q0 >= end) return;
   const std::span<Group<T, L>> active(
       work.groups.data(), std::size_t((end - q0 - 1) / wide + 1));
@@ -1009,7 +1016,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     // find the largest workspace
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
-    if (!few) groups = std::max(groups, h.rule.groups);
+    if (!few) groups = std::max(groups, plan.groups());
     block = std::max(block, std::min(h.rule.key_block, plan.keys));
     rows = std::max(rows, turns.back().rows);
   }
@@ -1318,6 +1325,15 @@ void flash_backward(std::span<const FlashHead<T>> heads,
     {
       const auto& h = heads[i];
       const auto& c = bars[i];
+
+      // refuse heads that share other keys
+      const auto first = i - i % std::size_t(shared);
+      const auto& own = bars[first];
+      require(detail::same_rows(h.K, heads[first].K) &&
+                  detail::same_rows(h.V, heads[first].V) &&
+                  c.dK.data() == own.dK.data() && c.dV.data() == own.dV.data(),
+              "flash_backward: head ", i, " shares the keys of head ", first,
+              " but has others, or other dK or dV");
       const detail::Plan<T> plan("flash_backward", h);
 
       // refuse cotangents of other shapes
@@ -1586,14 +1602,13 @@ std::vector<Online<T>> decode(const Matrix<T>& Q,
   const detail::Plan<T> plan("decode", whole);
 
   // take the pieces in parallel
-  const Index n_q = Q.rows();
+  const Index n_q = Q.rows(), block = std::min(rule.key_block, piece);
   Matrix<T> m(number, n_q), l(number, n_q), o(number, n_q * d_v);
   const auto make = [&] {
-    return detail::FewWork<T>(n_q, std::min(rule.key_block, piece), Q.cols(),
-                              d_v);
+    return detail::FewWork<T>(n_q, block, Q.cols(), d_v);
   };
   detail::in_parallel(number, make, [&](Index i, auto& work) {
-    detail::start_few(work, rule.key_block, Q.cols(), d_v);
+    detail::start_few(work, block, Q.cols(), d_v);
     detail::add_rows(work, plan, whole.Q);
     const auto p = std::size_t(i);
     for (std::size_t k = pieces[p]; k < pieces[p + 1]; ++k)
@@ -1601,8 +1616,7 @@ std::vector<Online<T>> decode(const Matrix<T>& Q,
       // attend to one part of a piece
       {
         const auto& [page, first, n, before] = parts[k];
-        detail::attend_few(work, rule.key_block,
-                           detail::some_rows(page->K, first, n),
+        detail::attend_few(work, block, detail::some_rows(page->K, first, n),
                            detail::some_rows(page->V, first, n), before);
       }
     detail::join_tiles(work);
