@@ -501,7 +501,7 @@ void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
     const auto& x = states[std::size_t(i)];
     if (f.L(i) == -inf) {
       BOOST_TEST(x.logZ() == -T(inf));
-      verify(x.output(), t.O.row(i), 0);
+      verify(to_double(x.output().cwiseAbs().sum()), 0);
       continue;
     }
 
