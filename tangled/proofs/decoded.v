@@ -31,7 +31,8 @@ Hypotheses (attained : forall p, exists2 j, piece j = p & s' j = top p)
 (* the state of a cache, in Coq *)
 Variables m' l' o' O' h L' : R.
 Hypotheses (maximum : exists p, m_e p = m')
-  (denominator : joined m_e u (2%:R * u) l [set: pieces] m' (2 * P) P l')
+  (denominator : joined m_e u (2%:R * u) l [set: pieces] m' (2 * P) P
+    l')
   (numerator : joined m_e u (2%:R * u) o [set: pieces] m' (2 * P) P o')
   (quotient : rounds u (o' / l') O') (sum : rounds u (m' + h) L')
   (logarithm : rounds (2%:R * u) (ln l') h).
