@@ -1,6 +1,7 @@
 (* proofs/examples_flash.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude.
-From attn Require gibbs logerr rounding tanh merged flashround scores.
+From attn Require gibbs logerr rounding tanh merged flashround scores
+  joined decoded.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -93,3 +94,70 @@ Example score_error := @scores.score_error R 1 one one c 1 1 1 1 1 u u_ge0
 Example sink_error := @scores.sink_error R 1 1 u u_ge0
   eight ler01 _ (ok 1) 1 _ (ok _).
 End Score.
+
+(* an example of a cache of one key, in Coq *)
+Section Few.
+Variables (R : realType) (V : unit -> R).
+Let u : R := 50%:R^-1.
+Let e : R := 2%:R / 50%:R.
+Let s (j : unit) : R := 0.
+Let zero (j : unit) : R := 0.
+Let piece (j : unit) := tt.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let e_ge0 : 0 <= e. Proof. by rewrite divr_ge0 ?ler0n. Qed.
+Let ok a : logerr.rounds u a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Let ok2 a : logerr.rounds (2%:R * u) a a.
+Proof. by exists 0; rewrite ?normr0 ?mulr_ge0 ?ler0n// addr0 mulr1. Qed.
+Let exact_score j : `|s j - s j| <= zero j.
+Proof. by rewrite subrr normr0. Qed.
+Let largest : (forall j, s j <= 0) /\ exists j, s j = 0.
+Proof. by split; [move=> j; exact: lexx | exists tt]. Qed.
+Let sizes j : `|s j| <= 0. Proof. by rewrite normr0. Qed.
+Let size : `|ln (gibbs.Z s 1)| <= 0.
+Proof.
+rewrite /gibbs.Z (bigD1 tt)//= big1 => [|[]//].
+by rewrite mul0r expR0 addr0 ln1 normr0.
+Qed.
+Let most j : decoded.rho s zero 1 0 0 u e 0 0 j <= 16%:R / 50%:R.
+Proof.
+rewrite /decoded.rho /flashround.r /s /zero /u /e -subr_ge0.
+rewrite [X in 0 <= X](_ : _ = 8%:R / 50%:R); last by field.
+by rewrite divr_ge0 ?ler0n.
+Qed.
+Let small : 3%:R * (16%:R / 50%:R) < 1 :> R.
+Proof. by rewrite mulrA ltr_pdivr_mulr ?ltr0n// mul1r -natrM ltr_nat.
+  Qed.
+Let attained p : exists2 j, piece j = p & s j = 0.
+Proof. by exists tt => //; case: p. Qed.
+Let whole (p : unit) : [set j | piece j == p] = [set tt].
+Proof. by case: p; apply/setP => -[]; rewrite !inE. Qed.
+Let alone v (p : unit) : joined.joined s u e v [set j | piece j == p] 0
+  1 0 (v tt).
+Proof.
+rewrite whole; apply: (joined.AtMost _ _ (joined.Alone _ _ _ _ _)) =>
+  //.
+Qed.
+Let all (y : unit -> R) : joined.joined s u (2%:R * u) y [set: unit] 0
+  0 0
+  (y tt).
+Proof.
+rewrite (_ : [set: unit] = [set tt]); first exact: joined.Alone.
+by apply/setP => -[]; rewrite !inE.
+Qed.
+Let base (p : unit) : exists2 z, logerr.rounds u 0 z & logerr.rounds u
+  z 0.
+Proof. by exists 0; exact: ok. Qed.
+Let maximum : exists p : unit, s p = 0. Proof. by exists tt. Qed.
+Example outputs_of_few := @decoded.outputs_of_few R _ _ piece s s zero
+  V 1 0
+  0 u e 0 0 _ u_ge0 e_ge0 isT exact_score largest sizes most small
+  (fun=> 0) _ _ s attained (alone _)
+  (alone _) base 0 _ _ _ maximum (all _) (all _) (ok _).
+Example logarithms_of_few := @decoded.logarithms_of_few R _ _ piece s s
+  zero
+  1 0 0 u e 0 0 _ u_ge0 e_ge0 isT exact_score largest sizes size most
+    small
+  (fun=> 0) _ s attained (alone _)
+  base 0 _ _ _ maximum (all _) (ok _) (ok2 _).
+End Few.

@@ -497,19 +497,30 @@ void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
   double P = 0;
   for (const auto& page : pages)
     P += std::ceil(double(page.K.rows()) / 8192);
-  const Matrix<double> size = f.A * lift<double>(c.V).cwiseAbs();
   for (Index i = 0; i < c.Q.rows(); ++i) {
+    const auto& x = states[std::size_t(i)];
+    if (f.L(i) == -inf) {
+      BOOST_TEST(x.logZ() == -T(inf));
+      verify(to_double(x.output().cwiseAbs().sum()), 0);
+      continue;
+    }
+
+    // bound one query on a cache
     const auto sink = c.sink(i);
-    double M = sink ? std::abs(double(*sink)) : 0;
+    double M = std::abs(f.L(i));
+    if (sink) M = std::max(M, std::abs(double(*sink)));
     for (Index j = 0; j < c.K.rows(); ++j)
       if (f.S(i, j) > -inf) M = std::max(M, std::abs(f.S(i, j)));
-    M += std::log(double(c.K.rows() + 1));
-    const double rho = f.r.row(i).maxCoeff() + f.u * (4 * M + 10 * P);
-    const auto& x = states[std::size_t(i)];
-    verify(x.output(), t.O.row(i),
-           ((2 * rho + 2 * f.u) * size.row(i).array() + f.tiny).matrix());
-    if (f.L(i) == -inf) BOOST_TEST(x.logZ() == -T(inf));
-    else verify(distance(x.logZ(), t.L(i)), rho + 5 * f.u * M);
+    const double more = f.v * (2 * M + 10 * P);
+    const double left = 1 - 3 * (f.most(i) + more);
+    BOOST_REQUIRE(left > 0);
+    const double mean = f.A.row(i).dot(f.r.row(i)) + f.sunk(i) + more;
+    const RowVector<double> weight =
+        (f.A.row(i).array() * (f.r.row(i).array() + more + mean)).matrix();
+    const RowVector<double> size =
+        weight * lift<double>(c.V).cwiseAbs() / left;
+    verify(x.output(), t.O.row(i), (size.array() + f.tiny).matrix());
+    verify(distance(x.logZ(), t.L(i)), (mean + 5 * f.v * M) / left);
   }
 }
 
