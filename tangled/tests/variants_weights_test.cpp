@@ -128,6 +128,12 @@ BOOST_AUTO_TEST_CASE(newton_converges_at_its_order) {
     }
   }
 }
+template <class S>
+double sparsemax_error(Index n) {
+  const double u = unit_roundoff<S>(), nu = double(n) * u;
+  BOOST_TEST(8 * double(n) * nu <= 1);
+  return 7 * u + 10 * nu * nu;
+}
 BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const Index n = Index(1 + seed % 60);
@@ -135,13 +141,60 @@ BOOST_AUTO_TEST_CASE(sparsemax_in_double) {
     const Matrix<double> s = size * gaussian<double>(2, n, seed);
     for (const double T : {1.0, 0.3})
       verify(entmax(s, 2.0, T), entmax(lift<quad>(s), quad(2), quad(T)),
-             Matrix<double>::Constant(2, n, 7 * 0x1p-53));
+             Matrix<double>::Constant(2, n, sparsemax_error<double>(n)));
     verify(distance(sparsemax(s), entmax(s, 2.0)), 0);
   }
 }
 BOOST_AUTO_TEST_CASE(sparsemax_by_hand) {
   const Matrix<double> s{{1, 0.8, 0.1}}, p{{0.6, 0.4, 0}};
   verify(distance(sparsemax(s), p), 7 * 0x1p-53);
+}
+template <class S>
+Matrix<S> near_ties(std::uint64_t seed, Index n) {
+  const Index m = Index(1 + seed % 6);
+  const S u(static_cast<float>(unit_roundoff<S>() / (seed % 2 ? 1 : 8)));
+  const Matrix<S> r = uniform<S>(1, n, seed);
+  Matrix<S> s(1, n);
+  for (Index j = 0; j < n; ++j)
+    s(j) = j < n - m ? S(-1) / S(m) + u * std::floor(r(j) * S(1 + seed % 30))
+                     : S(j > n - m ? -r(j) * S(seed % 3) / 1000 : 0);
+  if (seed % 4 == 3) s.reverseInPlace();
+  return s;
+}
+template <class S>
+S plain_threshold(const Matrix<S>& z) {
+  S tau(-1), next(-1);
+  do {
+    tau = next;
+    S f(-1), slope(0);
+    for (const S& x : z.reshaped())
+      if (tau < x) f += x - tau, slope += 1;
+    next = tau + f / slope;
+  } while (tau < next);
+  return next;
+}
+BOOST_AUTO_TEST_CASE(sparsemax_among_near_ties) {
+  double plain = 0, ours = 0;
+  int tried = 0;
+  const auto compare = [&]<class S>(std::uint64_t seed, Index n, S) {
+    const Matrix<S> s = near_ties<S>(seed, n);
+    const Matrix<quad> truth = sparsemax(lift<quad>(s));
+    const Matrix<S> p = sparsemax(s);
+    verify(p, truth, Matrix<double>::Constant(1, n, sparsemax_error<S>(n)));
+
+    // compare a plain threshold in float
+    if (std::is_same_v<S, float> && n >= 1000) {
+      const Matrix<S> q = (s.array() - plain_threshold(s)).cwiseMax(S(0)).matrix();
+      const double u = unit_roundoff<S>();
+      plain = std::max(plain, distance(q, truth) / u), ++tried;
+      ours = std::max(ours, distance(p, truth) / u);
+    }
+  };
+  for (std::uint64_t seed = 1; seed <= 120; ++seed)
+    for (const Index n : {Index(8), Index(100), Index(1000), Index(1448)})
+      compare(seed, n, 0.0f), compare(seed, n, 0.0);
+  fact("plain", plain, 2), fact("ours", ours, 2), fact("tried", tried);
+  refute(plain, 7);
 }
 BOOST_AUTO_TEST_CASE(sparse_edges) {
   const Matrix<double> s{{1, -inf, 0.5}, {-inf, -inf, -inf}, {0, nan, 1}};

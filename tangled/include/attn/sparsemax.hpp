@@ -20,16 +20,18 @@ S entmax_threshold(std::span<const S> z, const S& q) {
   S tau(-1);
   for (int step = 0; step < 1000; ++step) {
     // evaluate the excess and its slope
-    S f(-1), slope(0);
+    S f(-1), lost(0), slope(0);
     for (const S& zj : z)
       if (tau < zj) {
-        const S x = zj - tau, power = pow(x, S(q - S(1)));
-        f += x * power, slope += q * power;
+        const S x = zj - tau, power = pow(x, S(q - S(1))), term = x * power;
+        const S sum = f + term, added = sum - f;
+        lost += (f - (sum - added)) + (term - added);
+        f = sum, slope += q * power;
       }
+    f += lost;
     const S next = tau + f / slope;
-    const bool done = !(tau < next);
+    if (!(tau < next)) return S(tau + (f - S(value(f))) / slope);
     tau = next;
-    if (done) break;
   }
   return tau;
 }
