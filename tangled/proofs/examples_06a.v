@@ -1,6 +1,6 @@
 (* proofs/examples_06a.v: tangled from chapters/06a-weights-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require gibbs learning.
+From attn Require gibbs learning sparserow.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -19,3 +19,38 @@ Example planted beta' := @learning.planted R _ _ s q true q_distribution
   1 beta' (fun _ _ => erefl).
 Example derivatives := @learning.derivatives R _ _ s q true q_distribution.
 End Learn.
+
+(* an example of sparsemax, in Coq *)
+Section One.
+Variable R : realType.
+Let z (j : unit) : R := 0.
+Lemma few : 8%:R * sparserow.n R unit_finType ^+ 2 * 0 <= 1 :> R.
+Proof. by rewrite mulr0 ler01. Qed.
+Lemma z_le0 j : z j <= 0. Proof. exact: lexx. Qed.
+Lemma z_rounded j : exists a b, [/\ `|a| <= 0 :> R, `|b| <= 0 :> R
+  & z j = z j * (1 + a) * (1 + b)].
+Proof. by exists 0, 0; rewrite normr0 lexx /z !mul0r. Qed.
+Lemma z_low j : z j <= -1 -> z j <= -1. Proof. by []. Qed.
+Lemma root : \sum_j sparserow.weight (z j - -1) = 1.
+Proof.
+rewrite (bigD1 tt)//= big1 ?addr0 => [|[]//].
+by rewrite /sparserow.weight /z sub0r opprK max_l ?ler01.
+Qed.
+Lemma keys : \sum_(j | -1 < z j) (z j - -1) * (1 + 0) = 1.
+Proof.
+rewrite (bigD1 tt)/= ?ltrN10// big1 => [|[]]; last by rewrite andbF.
+by rewrite /z sub0r opprK !addr0 mulr1.
+Qed.
+Lemma ended : sparserow.ended 0 z (-1) 0.
+Proof.
+split; last by exists 0; rewrite ?normr0// !addr0 mulr1.
+  exists (fun=> 0), 0, 0, 0; split=> //; rewrite ?normr0//.
+    by move=> _; rewrite normr0.
+    by rewrite /sparserow.omega mulr0 mul0r.
+  by rewrite keys subrr !(mul0r, addr0).
+by move=> j _; rewrite addr0 ltrN10.
+Qed.
+Example sparsemax_rounding p h := @sparserow.sparsemax_rounding R _ 0 z
+  z tt (-1) (lexx _) few z_le0 erefl z_rounded z_low root 0 0 (-1) 0 tt
+  p (or_introl erefl) ended h.
+End One.
