@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <initializer_list>
-#include <string>
+#include <list>
+#include <string_view>
 
 namespace attn::door {
 /// More bytes than any address space has.
@@ -28,7 +28,7 @@ inline Index bytes_of(int type) {
 // hold a view whose claims were examined
 /// A caller's array of rank 4, strides in bytes; type 0 if there is none.
 struct Array {
-  std::string name;
+  std::string_view name;
   char* data = nullptr;
   int type = 0, rank = 0;
   Index place = 0;
@@ -159,6 +159,7 @@ inline bool disjoint(Array a, Array b) {
 struct Call {
   const char* who;
   std::vector<Array> in{}, out{};
+  Call(const char* w) : who(w) { in.reserve(8), out.reserve(8); }
 
   // name what is read and what is written
   Array reads(const char* name, attn_in v, int lo = 2, int hi = 4,
@@ -260,7 +261,7 @@ struct Room {
     Index b, h;
     Matrix<T>* from;
   };
-  std::deque<Matrix<T>> kept{};
+  std::list<Matrix<T>> kept{};
   std::vector<Pending> pending{};
 
   // see whether rows are contiguous

@@ -964,16 +964,23 @@ struct FirstError {
 /// parallel if compiled with OpenMP.  Throws what f or make throws first.
 template <class Make, class F>
 void in_parallel(Index n, Make make, F f) {
+  if (n == 1) {
+    auto work = make();
+    f(Index(0), work);
+  }
+  if (n < 2) return;
   FirstError first;
-#ifdef _OPENMP
-#pragma omp parallel if (n > 1)
-#endif
+
+  // let threads take tasks as they become free
+  #ifdef _OPENMP
+  #pragma omp parallel
+  #endif
   {
     std::optional<decltype(make())> work;
     first.guard([&] { work.emplace(make()); });
-#ifdef _OPENMP
-#pragma omp for schedule(dynamic)
-#endif
+  #ifdef _OPENMP
+  #pragma omp for schedule(dynamic)
+  #endif
     for (Index i = 0; i < n; ++i)
       first.guard([&] { f(n - 1 - i, *work); });
   }
@@ -1009,7 +1016,8 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     // find the largest workspace
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
-    if (!few) groups = std::max(groups, h.rule.groups);
+    const Index most = (plan.queries - 1) / detail::lanes<T> + 1;
+    if (!few) groups = std::max(groups, std::min(h.rule.groups, most));
     block = std::max(block, std::min(h.rule.key_block, plan.keys));
     rows = std::max(rows, turns.back().rows);
   }
@@ -1024,18 +1032,23 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
 
   // share the turns of all heads
   const auto make = [&] {
-    return std::pair(detail::ForwardWork<T>(groups, block, d_k, d_v),
-                     detail::FewWork<T>(rows, block, d_k, d_v));
+    // make what a thread needs for the turns
+    std::pair<std::optional<detail::ForwardWork<T>>,
+              std::optional<detail::FewWork<T>>> work;
+    if (groups > 0) work.first.emplace(groups, block, d_k, d_v);
+    if (rows > 0) work.second.emplace(rows, block, d_k, d_v);
+    return work;
   };
   detail::in_parallel(tasks.back(), make, [&](Index i, auto& work) {
     const auto next = std::upper_bound(tasks.begin(), tasks.end(), i);
     const auto t = std::size_t(next - tasks.begin() - 1);
     const auto k = turns[t].first, n = turns[t].heads;
     if (turns[t].rows > 0)
-      detail::forward_few(heads.subspan(k, n), plans.data() + k, work.second);
+      detail::forward_few(heads.subspan(k, n), plans.data() + k,
+                          *work.second);
     else
       detail::forward_sweep(heads[k], plans[k],
-                            (i - tasks[t]) * plans[k].sweep(), work.first);
+                            (i - tasks[t]) * plans[k].sweep(), *work.first);
   });
 }
 
