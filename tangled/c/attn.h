@@ -1,4 +1,6 @@
 // c/attn.h: tangled from chapters/10a-doors.nw; edit that file, not this one.
+/* Parameters are called A, F, H, K, M, ...: include this file before a
+   macro of one letter is defined. */
 #ifndef ATTN_H
 #define ATTN_H
 #include <stdint.h>
@@ -31,12 +33,14 @@ typedef struct attn_rule {
   double softcap; /* > 0; absent: none */
   double slope;   /* absent: 0 */
   double sink;    /* absent: none */
-  int64_t offset; /* of positions; absent: m - n, aligned at the end */
+  int64_t offset; /* of positions; absent: keys - queries, of those
+                     in use, aligned at the end */
 
   // say in C which pairs may meet
   int64_t left, right;    /* >= 0; absent: no limit */
   int64_t queries, keys;  /* in use, of n and m; absent: all */
-  attn_in bias;   /* (B,H,n,m); B and H may be 1, as for keep */
+  attn_in bias;   /* (B,H,n,m); B and H may be 1, as for keep; below
+                     -max/log2(e) of the kernel's type it forbids */
   attn_in keep;   /* (B,H,n,m) of ATTN_B8: 0 forbids a pair */
   attn_in slopes, sinks; /* (H); in place of slope, sink */
 } attn_rule;

@@ -74,8 +74,9 @@ ATTN_FUNCTION(flash_vjp,
                attn_out dsinks),
               (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
                dsinks))
-/** A cache of elements of a type, for G heads of keys of d numbers and
-    values of e; its address goes to *made. */
+/** A cache for G heads of keys of d numbers and values of e: of double
+    for type ATTN_F64, of float for the others, to which sixteen bits are
+    converted when appended; its address goes to *made. */
 ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
                           attn_cache **made), (type, G, d, e, made))
 /** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */

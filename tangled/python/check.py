@@ -6,6 +6,7 @@ import math
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from types import MappingProxyType
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -60,6 +61,25 @@ refuses("format", attn.flash, Q, K, V, None,
 refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
 A = matrix(3, 4, lambda k: 0.0)
 refuses("positive", attn.gibbs, Q, 0.0, A, None, None, None, None)
+def raises(kind, f, *args):
+    try:
+        f(*args)
+    except BaseException as error:
+        assert type(error) is kind, repr(error)
+    else:
+        raise AssertionError(f"not raised: {kind}")
+
+raises(TypeError, attn.gibbs, Q, "a", A, None, None, None, None)
+if not attn.compiled:
+    for code, kind in (1, ValueError), (3, MemoryError), (5, RuntimeError):
+        raises(kind, attn.plain._check, code)
+class Ending(Mapping):
+    __len__ = __getitem__ = None
+    def __iter__(self):
+        raise KeyboardInterrupt
+    keys = items = __iter__
+raises(KeyboardInterrupt, attn.flash, Q, K, V, Ending(), O, None)
+refuses("dictionary", attn.flash, Q, K, V, [("left", 1)], O, None)
 same, weights = ((ctypes.c_double * 4 * 2)() for _ in range(2))
 attn.gibbs(same, 1.0, weights, None, None, None, None)
 assert [list(row) for row in weights] == [[0.25] * 4] * 2
@@ -69,6 +89,8 @@ attn.use_cpu(None)
 attn.use_cpu(used)
 assert attn.cpu() == used and attn.version().count(".") == 2
 refuses("zero", attn.subscripts, "s = v^a w_a\0")
+for cut in range(4):
+    refuses("no code", attn.use_cpu, "a" * cut + "\u00e9\u20ac" * 60)
 assert "kernel" not in attn.flash.__doc__
 assert "Attention O (B,H,n,e)" in attn.flash.__doc__
 attn.flash(logZ=None, O=causal, rule=None, V=V, K=K, Q=Q)
@@ -76,7 +98,12 @@ near(causal[0, 1], O[0, 1])
 if not attn.compiled:
     assert list(attn.flash.__signature__.parameters) == [
         "Q", "K", "V", "rule", "O", "logZ"]
-    assert len(list(attn.entries())) == attn.TABLE.count("/**")
+from attn import plain
+assert len(list(plain.entries())) == plain.TABLE.count("/**")
+assert set(attn.__all__) - set(plain.__all__) == {
+    "attention", "compiled", "equation", "rotary"}
+assert set(plain.__all__) < set(attn.__all__)
+assert not hasattr(attn, "ctypes") and not hasattr(attn, "decode")
 cache = attn.Cache(2, 1, 4, 2)
 cube = lambda x: x.cast("B").cast("d", (1, *x.shape))
 cache.append(cube(K), cube(V))

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -115,9 +116,26 @@ static nb::object with_strides(nb::handle h) {
   if (!view.is_valid()) PyErr_Clear();
   return view;
 }
+/// What h shows by DLPack, in the older or the newer form, or nothing.
+static nb::object shown(nb::handle h, bool newer) {
+  static const auto& version = *new nb::tuple(nb::make_tuple(1, 0));
+  try {
+    const nb::object ask = h.attr("__dlpack__");
+    return newer ? ask(nb::arg("max_version") = version) : ask();
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_Exception)) throw;
+    return nb::object();
+  }
+}
 static bool shows(nb::handle h, bool write, Held& x) {
-  const nb::object o = with_strides(h);
-  if (!o.is_valid() || *hidden(h)) return false;
+  if (*hidden(h)) return false;
+  nb::object o = with_strides(h);
+  if (nb::hasattr(h.type(), "__dlpack__")) {
+    o = shown(h, write);
+    if (!o.is_valid()) o = shown(h, !write);
+    if (!o.is_valid() && PyObject_CheckBuffer(h.ptr())) o = nb::borrow(h);
+  }
+  if (!o.is_valid()) return false;
   return write ? writable(h) && nb::try_cast(o, x.written, false)
                : nb::try_cast(o, x.read, false);
 }
@@ -142,6 +160,9 @@ struct HeldRule {
     c.size = sizeof c;
     nb::dict given;
     if (PyDict_Update(given.ptr(), from.ptr()) != 0) {
+      if (!PyErr_ExceptionMatches(PyExc_AttributeError) &&
+          !PyErr_ExceptionMatches(PyExc_TypeError))
+        throw nb::python_error();
       PyErr_Clear();
       throw nb::value_error("rule: is not a dictionary");
     }
@@ -203,11 +224,14 @@ template <class T> static T raw(const std::string&, T x) { return x; }
 
 // raise what a call refused
 static void refuse(int code) {
-  if (code == ATTN_MEMORY) {
-    PyErr_SetString(PyExc_MemoryError, attn_message());
-    throw nb::python_error();
-  }
-  throw nb::value_error(attn_message());
+  PyObject* const kind = code == ATTN_MEMORY ? PyExc_MemoryError
+                       : code == ATTN_INTERNAL ? PyExc_RuntimeError
+                                               : PyExc_ValueError;
+  const char* said = attn_message();
+  const auto text = nb::steal(PyUnicode_DecodeUTF8(
+      said, Py_ssize_t(std::strlen(said)), "replace"));
+  if (text.is_valid()) PyErr_SetObject(kind, text.ptr());
+  throw nb::python_error();
 }
 
 // find the next name

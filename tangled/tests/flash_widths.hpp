@@ -233,6 +233,42 @@ void check_poison(Index n) {
       verify(y.O.row(i), lift<R>(clean.O.row(i)), 2 * f.dO_bound.row(i));
 }
 
+// check that the lowest bias forbids
+template <class T>
+void check_lowest_bias(Index n) {
+  const auto Q = gaussian<T>(n, 3, 1), K = gaussian<T>(6, 3, 2);
+  Matrix<T> V = gaussian<T>(6, 2, 3), B = gaussian<T>(n, 6, 4);
+  Matrix<T> bad = K;
+  bad.row(3).setConstant(T(NaN));
+  FlashRule<T> rule;
+  rule.bias = &B;
+  const T edge = std::numeric_limits<T>::max() / std::numbers::log2e_v<T>;
+
+  // forbid by the lowest numbers
+  const auto forbidden = [&](T x) {
+    B.col(3).setConstant(x), B.row(0).setConstant(x);
+    auto y = flash(Q, bad, V, rule);
+    const auto g = flash_vjp(Q, bad, V, y, y.O, rule);
+    BOOST_TEST((g.Q.allFinite() && g.K.allFinite() && g.V.allFinite()));
+    verify(double(y.O.row(0).norm() + g.Q.row(0).norm()), 0);
+    return y;
+  };
+  const auto y = forbidden(-T(inf));
+  for (const T x : {std::numeric_limits<T>::lowest(), -edge * T(1.0001)}) {
+    const auto z = forbidden(x);
+    verify(distance(z.O, y.O), 0);
+    for (Index i = 0; i < n; ++i) BOOST_TEST((z.logZ(i) == y.logZ(i)));
+  }
+
+  // keep what is above the lowest numbers
+  B.row(0).setConstant(-edge * T(0.9999));
+  const auto z = flash(Q, K, V, rule);
+  for (Index c = 0; c < 2; ++c)
+    verify(double(std::abs(z.O(0, c) - V.col(c).mean())),
+           16 * double(std::numeric_limits<T>::epsilon()) *
+               double(V.col(c).cwiseAbs().maxCoeff()));
+}
+
 // measure the exponential of a build
 template <class T>
 double units_of(T x) {
@@ -278,5 +314,7 @@ inline void check_width(std::uint64_t seed) {
   check_poison<float, double>(detail::lanes<float> / 2);
   check_poison<double, quad>(2 * detail::lanes<double> + 3);
   check_poison<double, quad>(detail::lanes<double> / 2);
+  for (const Index n : {1, 5, 40})
+    check_lowest_bias<float>(n), check_lowest_bias<double>(n);
 }
 }  // namespace attn

@@ -34,7 +34,7 @@ struct FlashRule {
   std::optional<T> scale{};
   std::optional<T> softcap{};        // c > 0
   T slope = 0;                       // of ALiBi
-  const Matrix<T>* bias = nullptr;   // n_q x n_k
+  const Matrix<T>* bias = nullptr;   // n_q x n_k; < -max/log2(e) forbids
   std::optional<T> sink{};           // finite
   std::optional<Index> offset{};     // default n_k - n_q
 
@@ -331,8 +331,8 @@ bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
     // add the bias or forbid
     for (Index k = 0; k < b; ++k)
       for (Index i = 0; i < n; ++i) {
-        const T B = (*plan.rule.bias)(q + i, j + k);
-        s[k][i] = is_forbidden(B) ? B : s[k][i] + log2e * B;
+        const T B = log2e * (*plan.rule.bias)(q + i, j + k);
+        s[k][i] = is_forbidden(B) ? B : s[k][i] + B;
       }
   return forbid(plan, s, q, n, j, b) || plan.rule.bias;
 }

@@ -14,7 +14,8 @@ def attention(Q: Any, K: Any, V: Any, **rule: Any) -> Any:
 
     The rule by name, for query i at i + offset among the keys:
     left, right: how many keys it sees on either side; right=0 is causal
-    offset: m - n if absent; queries, keys: how many are in use
+    offset: keys - queries, of those in use, if absent
+    queries, keys: how many are in use
     scale: 1 / sqrt(d) if absent; softcap; slope of distance; sink
     slopes, sinks (H) in place of slope, sink
     bias (B, H, n, m) is added; keep, of bool, forbids where it is False
@@ -68,3 +69,6 @@ def equation(text: str, *factors: Any) -> Any:
         part = numpy.einsum(slots, *mine, optimize=True)
         total = total + part * int(number) / int(over or 1)
     return total
+
+__all__ = ["compiled"] + [name for name, x in list(globals().items())
+                          if callable(x) and name[0] != "_" and x is not Any]

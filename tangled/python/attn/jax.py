@@ -76,6 +76,8 @@ def dot_product_attention(
         key_value_seq_lengths=None, local_window_size=None,
         implementation=None, return_residual=False):
     """jax.nn's function on the kernel of the book."""
+    if implementation not in (None, "xla"):
+        raise ValueError(f"attn: no implementation {implementation!r}")
     lengths = query_seq_lengths, key_value_seq_lengths
     shape = jax.eval_shape(
         theirs, query, key, value, bias, mask, query_seq_lengths=lengths[0],

@@ -77,8 +77,9 @@ ATTN_FUNCTION(flash_vjp,
                attn_out dsinks),
               (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
                dsinks))
-/** A cache of elements of a type, for G heads of keys of d numbers and
-    values of e; its address goes to *made. */
+/** A cache for G heads of keys of d numbers and values of e: of double
+    for type ATTN_F64, of float for the others, to which sixteen bits are
+    converted when appended; its address goes to *made. */
 ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
                           attn_cache **made), (type, G, d, e, made))
 /** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
@@ -217,8 +218,12 @@ def _function(name, doc, parameters):
     def function(*args, **named):
         args = _bound.bind(*args, **named).args
         with contextlib.ExitStack() as stack:
-            _check(call(*[_argument(stack, k, p, x) for (k, p), x
-                          in zip(parameters, args, strict=True)]))
+            held = [_argument(stack, k, p, x) for (k, p), x
+                    in zip(parameters, args, strict=True)]
+            try:
+                _check(call(*held))
+            except ctypes.ArgumentError as error:
+                raise TypeError(f"{name}: {error}") from None
     _bound = inspect.Signature([inspect.Parameter(
         p, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         for _, p in parameters])
@@ -236,10 +241,10 @@ def _argument(stack, kind, name, x):
         raise ValueError(f"{name}: {x} is too large")
     return x
 def _check(code):
-    if code == 3:
-        raise MemoryError(_lib.attn_message().decode())
+    kinds = {3: MemoryError, 5: RuntimeError}
     if code:
-        raise ValueError(_lib.attn_message().decode())
+        raise kinds.get(code, ValueError)(
+            _lib.attn_message().decode(errors="replace"))
 for _name, _doc, _parameters in entries():
     globals()[_name] = _function(_name, _doc, _parameters)
 class Cache:
@@ -275,3 +280,7 @@ def cpu():
     return _lib.attn_cpu().decode()
 def use_cpu(name):
     _check(_lib.attn_use_cpu(None if name is None else name.encode()))
+_IN_C = {"attn_cache *", "attn_cache **", "char *"}
+__all__ = ["Cache", "subscripts", "version", "cpu", "use_cpu"] + [
+    name for name, _, parameters in entries()
+    if not _IN_C & {kind for kind, _ in parameters}]

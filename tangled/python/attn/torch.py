@@ -163,7 +163,8 @@ class LearnedMetric(torch.nn.Module):
         L = self.factor.tril()
         return L @ L.mT
     def forward(self, Q: Tensor, K: Tensor, V: Tensor,
-                **options: Any) -> Tensor:
+                attn_mask: Tensor | None = None,
+                is_causal: bool = False) -> Tensor:
         L = self.factor.tril()
-        return scaled_dot_product_attention(Q @ L, K @ L, V, scale=1.0,
-                                            **options)
+        return scaled_dot_product_attention(
+            Q @ L, K @ L, V, attn_mask, 0.0, is_causal, scale=1.0)

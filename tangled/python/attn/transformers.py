@@ -1,5 +1,6 @@
 # python/attn/transformers.py: tangled from chapters/10b-python.nw; edit that file, not this one.
 """attn_implementation="attn" for the models of Hugging Face."""
+import warnings
 from typing import Any
 
 import torch
@@ -15,7 +16,11 @@ def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
               is_causal: bool | None = None,
               softcap: float | None = None, s_aux: Tensor | None = None,
               position_bias: Tensor | None = None,
+              output_attentions: bool | None = False,
               **_: Any) -> tuple[Tensor, None]:
+    if output_attentions:
+        warnings.warn("attn: has no weights to return; "
+                      "attn_implementation=\"eager\" has", stacklevel=2)
     if dropout or position_bias is not None:
         raise NotImplementedError("attn: dropout or a bias of positions")
     _refuse_tangents(query, key, value, attention_mask, s_aux)

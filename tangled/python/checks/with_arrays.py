@@ -111,6 +111,23 @@ for _ in range(100):
     rule |= {"bias": Grasping(rule), "scale": 1.0, "left": 3,
              "sinks": numpy.zeros(3)}
     attn.flash(Q, K, V, rule, O, None)
+class Ending:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __dlpack__(self, **options):
+        raise self.kind
+
+for kind, seen in ((KeyboardInterrupt, KeyboardInterrupt),
+                   (SystemExit, SystemExit), (RuntimeError, ValueError)):
+    for args in ((Ending(kind), K, V, None, O), (Q, K, V, None, Ending(kind)),
+                 (Q, K, V, {"bias": Ending(kind)}, O)):
+        try:
+            attn.flash(*args, None)
+        except BaseException as error:
+            assert type(error) is seen, repr(error)
+        else:
+            raise AssertionError
 typed = """
 import attn, numpy
 x = numpy.ones((2, 3))

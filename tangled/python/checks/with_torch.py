@@ -182,6 +182,21 @@ def operator():
     count("grad", "functorch" in str(said(lambda: torch.func.grad(loss)(q))))
     count("jvp", "backward only" in str(
         said(lambda: torch.func.jvp(loss, (q,), (q,)))))
+    packed = torch.randn(2, 5, 3, 4, 8).permute(2, 0, 3, 1, 4)
+    for x in (packed[0], packed[0].contiguous(), packed[0, 0],
+              packed[0, 0, 0], packed):
+        for y in (x, x.clone(), x[..., :3]):
+            O, P = (g(x, x, y) for g in (ours, sdpa))
+            count(f"layout {x.shape} {x.stride()} {y.shape[-1]}",
+                  O.stride() == P.stride() and torch.allclose(O, P, atol=1e-5))
+    keep = torch.rand(5, 5) < .6
+    keep[1] = False
+    lowest = torch.zeros(5, 5).masked_fill(~keep, torch.finfo(q.dtype).min)
+    leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+    ways = [torch.autograd.grad(ours(*leaves, attn_mask=x).sum(), leaves)
+            for x in (keep, lowest)]
+    count("lowest", (ours(q, k, v, keep) == ours(q, k, v, lowest)).all() and
+          all((x == y).all() for x, y in zip(*ways, strict=True)))
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         O, P = (torch.vmap(g)(q, k, v) for g in (ours, sdpa))
