@@ -79,9 +79,9 @@ struct Fuzz {
   std::vector<std::string> names{};
   std::string text{};
   std::size_t next = 0;
-  attn_cache* cache = nullptr;
-  attn_cache* born = nullptr;
+  attn_cache *cache = nullptr, *born = nullptr;
   std::int64_t rows[2]{}, held[2]{};
+  std::array<float, 4> told{};  // what the cache gives
 
   // begin and end a fuzz
   explicit Fuzz(std::uint64_t seed) : roll{seed} {
@@ -287,7 +287,18 @@ struct Fuzz {
     std::tuple<P...> all{argument<P>()...};
     before = arena;
     attn_cache_rows(cache, &held[0], &held[1]);
+    told = decoded();
     return std::apply(f, all);
+  }
+  std::array<float, 4> decoded() const {
+    std::array<float, 4> O{};
+    if (std::find(names.begin(), names.end(), "cache") == names.end())
+      return O;
+    static float Q[] = {0.3f, -0.2f, 0.1f, 0.5f, 0.4f, -0.6f};
+    const attn_view q{Q, ATTN_F32, 3, {2, 1, 3}, {3, 3, 1}};
+    const attn_view o{O.data(), ATTN_F32, 3, {2, 1, 2}, {2, 2, 1}};
+    BOOST_TEST_REQUIRE(attn_decode(cache, &q, nullptr, &o, nullptr) == 0);
+    return O;
   }
 };
 
@@ -317,7 +328,8 @@ static bool well_done(Fuzz& z, int code) {
   const bool said = std::string(attn_message()).size() > 9;
   std::int64_t now[2];
   attn_cache_rows(z.cache, &now[0], &now[1]);
-  const bool kept = now[0] == z.held[0] && now[1] == z.held[1];
+  const bool kept = now[0] == z.held[0] && now[1] == z.held[1] &&
+                    (code == ATTN_OK || z.told == z.decoded());
   return code != ATTN_INTERNAL &&
          (code == ATTN_OK ? !z.fatal : said && kept) && untouched(z);
 }

@@ -257,39 +257,65 @@ BOOST_AUTO_TEST_CASE(kernel_is_the_library) {
 BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
   const Index B = 2, H = 4, G = 2, n = 19, m = 33, d = 8, e = 6;
   Boxed Q({B, H, n, d}, "Q"), K({B, G, m, d}, "K"), V({B, G, m, e}, "V");
-  Boxed dO({B, H, n, e}, "dO");
+  Boxed dO({B, H, n, e}, "dO"), bias({B, H, n, m}, "bias");
+
+  // give each head a rule of its own
+  const Vector<float> slopes = Vector<float>::LinSpaced(H, 0.1f, 0.7f);
+  const Vector<float> sinks = Vector<float>::LinSpaced(H, -1, 2);
+  const auto of_heads = [&](const Vector<float>& x) {
+    return attn_view{const_cast<float*>(x.data()), ATTN_F32, 1, {H}, {1}};
+  };
+  const attn_view slope = of_heads(slopes), sink = of_heads(sinks);
+  std::vector<unsigned char> keeps(std::size_t(B * H * n * m));
+  const attn_view keep{keeps.data(), ATTN_B8, 4, {B, H, n, m},
+                       {H * n * m, n * m, m, 1}};
   attn_rule rule{};
   rule.size = sizeof rule, rule.has = ATTN_RIGHT;
+  rule.keep = &keep, rule.slopes = &slope, rule.sinks = &sink;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     Dice roll{seed};
-    for (Boxed* x : {&Q, &K, &V, &dO}) x->lay_out(roll);
+    for (Boxed* x : {&Q, &K, &V, &dO, &bias}) x->lay_out(roll);
+    rule.bias = &bias.view;
+    for (auto& kept : keeps) kept = roll(4) > 0;
+
+    // attend with all heads at once
     Boxed O({B, H, n, e}, "O"), L({B, H, n, 1}, "L");
     Boxed dQ({B, H, n, d}, "Q"), dK({B, G, m, d}, "K");
-    Boxed dV({B, G, m, e}, "V");
-    for (Boxed* x : {&O, &L, &dQ, &dK, &dV}) x->lay_out(roll);
+    Boxed dV({B, G, m, e}, "V"), dB({B, H, n, m}, "bias");
+    for (Boxed* x : {&O, &L, &dQ, &dK, &dV, &dB}) x->lay_out(roll);
     auto row = L.view;
     row.rank = 3;
     succeeds(attn_flash(&Q.view, &K.view, &V.view, &rule, &O.view, &row));
     succeeds(attn_flash_vjp(&Q.view, &K.view, &V.view, &rule, &O.view, &row,
                             &dO.view, nullptr, &dQ.view, &dK.view, &dV.view,
-                            nullptr, nullptr));
-    for (Boxed* x : {&O, &L, &dQ, &dK, &dV}) BOOST_TEST(x->gaps_kept());
+                            &dB.view, nullptr));
+    for (Boxed* x : {&O, &L, &dQ, &dK, &dV, &dB}) BOOST_TEST(x->gaps_kept());
 
     // compare each head with one that is alone
     for (Index b = 0; b < B; ++b)
       for (Index h = 0; h < H; ++h) {
         const Matrix<float> q = Q.head(b, h), k = K.head(b, h / 2);
         const Matrix<float> v = V.head(b, h / 2), c = dO.head(b, h);
-        Matrix<float> o(n, e), gq(n, d), gk(m, d), gv(m, e);
+        const Matrix<float> added = bias.head(b, h);
+        Matrix<float> o(n, e), gq(n, d), gk(m, d), gv(m, e), gb(n, m);
         Vector<float> l(n);
+
+        // cut the rule of one head out
+        const auto own_bias = seen(added);
+        const attn_view own_keep{keeps.data() + (b * H + h) * n * m, ATTN_B8, 2,
+                                 {n, m}, {m, 1}};
+        attn_rule own{};
+        own.size = sizeof own, own.has = ATTN_RIGHT | ATTN_SLOPE | ATTN_SINK;
+        own.slope = double(slopes(h)), own.sink = double(sinks(h));
+        own.bias = &own_bias, own.keep = &own_keep;
         const auto a1 = seen(q), a2 = seen(k), a3 = seen(v), a4 = seen(o);
         const auto a5 = seen(l), a6 = seen(c), b1 = seen(gq), b2 = seen(gk);
-        const auto b3 = seen(gv);
-        succeeds(attn_flash(&a1, &a2, &a3, &rule, &a4, &a5));
-        succeeds(attn_flash_vjp(&a1, &a2, &a3, &rule, &a4, &a5, &a6, nullptr,
-                                &b1, &b2, &b3, nullptr, nullptr));
+        const auto b3 = seen(gv), b4 = seen(gb);
+        succeeds(attn_flash(&a1, &a2, &a3, &own, &a4, &a5));
+        succeeds(attn_flash_vjp(&a1, &a2, &a3, &own, &a4, &a5, &a6, nullptr,
+                                &b1, &b2, &b3, &b4, nullptr));
         same_bits(O.head(b, h), o), same_bits(dQ.head(b, h), gq);
-        same_bits(L.head(b, h), Matrix<float>(l));
+        same_bits(dB.head(b, h), gb), same_bits(L.head(b, h), Matrix<float>(l));
 
         // compare what keys receive from two heads
         static Matrix<float> first_k, first_v;
@@ -364,6 +390,52 @@ BOOST_AUTO_TEST_CASE(short_types_are_rounded_once) {
 }
 
 // hold the cache against the kernel
+BOOST_AUTO_TEST_CASE(caches_of_other_types) {
+  const Index G = 2, m = 21, d = 5;
+  const auto x = gaussian<double>(G * m, d, 1, "K");
+  const attn_rule* plain = nullptr;
+  const auto filled = [&](int made, int type, void* K) {
+    const attn_view k{K, type, 3, {G, m, d}, {m * d, d, 1}};
+    attn_cache* cache = nullptr;
+    succeeds(attn_cache_new(made, G, d, d, &cache));
+    succeeds(attn_cache_append(cache, &k, &k));
+    return cache;
+  };
+
+  // decode from a cache of doubles
+  Matrix<double> O(G, d);
+  const attn_view q{const_cast<double*>(x.data()), ATTN_F64, 3, {G, 1, d},
+                    {m * d, d, 1}};
+  const attn_view o{O.data(), ATTN_F64, 3, {G, 1, d}, {d, d, 1}};
+  attn_cache* wide =
+      filled(ATTN_F64, ATTN_F64, const_cast<double*>(x.data()));
+  succeeds(attn_decode(wide, &q, plain, &o, nullptr));
+  succeeds(attn_cache_free(wide));
+  for (Index g = 0; g < G; ++g) {
+    const auto K = x.middleRows(g * m, m);
+    const Case<double> c{K.topRows(1), K, K, {}, {}, {}, {}};
+    const auto t = forward_truth<quad>(c);
+    verify(O.row(g), t.O, Bounds<double>(c, t).dO_bound);
+  }
+  for (const int type : {ATTN_BF16, ATTN_F16}) {
+    // decode from a cache of sixteen bits
+    std::vector<std::uint16_t> cut;
+    Matrix<float> wide_k(G * m, d), one(G, d), two(G, d);
+    for (Index k = 0; k < x.size(); ++k) {
+      cut.push_back(to_bits(type, float(x.data()[k])));
+      wide_k.data()[k] = from_bits(type, cut.back());
+    }
+    const attn_view ask{wide_k.data(), ATTN_F32, 3, {G, 1, d}, {m * d, d, 1}};
+    for (Matrix<float>* to : {&one, &two}) {
+      attn_cache* cache = to == &one ? filled(type, type, cut.data())
+                                     : filled(ATTN_F32, ATTN_F32, wide_k.data());
+      const attn_view out{to->data(), ATTN_F32, 3, {G, 1, d}, {d, d, 1}};
+      succeeds(attn_decode(cache, &ask, plain, &out, nullptr));
+      succeeds(attn_cache_free(cache));
+    }
+    same_bits(one, two);
+  }
+}
 BOOST_AUTO_TEST_CASE(decoding_is_attention) {
   const Index H = 4, G = 2, n = 3, m = 40, d = 8;
   attn_cache* cache = nullptr;
@@ -394,22 +466,33 @@ BOOST_AUTO_TEST_CASE(decoding_is_attention) {
   succeeds(attn_cache_rows(cache, &first, &end));
   BOOST_TEST((first == 0 && end == m));
   attn_rule rule{};
-  rule.size = sizeof rule, rule.has = ATTN_RIGHT | ATTN_LEFT | ATTN_SINK;
-  rule.left = 25, rule.sink = 0.5;
+  rule.size = sizeof rule, rule.has = ATTN_RIGHT | ATTN_LEFT | ATTN_OFFSET;
+  rule.left = 25, rule.offset = m - n - 1;
+  float slopes[] = {0, 0.1f, 0.25f, 0.5f}, sinks[] = {-1, 0, 0.5f, 2};
+  const attn_view slope{slopes, ATTN_F32, 1, {H}, {1}};
+  const attn_view sink{sinks, ATTN_F32, 1, {H}, {1}};
+  rule.slopes = &slope, rule.sinks = &sink;
   const auto Q = gaussian<float>(H * n, d, 1, "Q");
-  Matrix<float> O(H * n, d);
+  Matrix<float> O(H * n, d), L(H * n, 1);
+  const attn_view l{L.data(), ATTN_F32, 2, {H, n}, {n, 1}};
   const attn_view q{const_cast<float*>(Q.data()), ATTN_F32, 3, {H, n, d},
                     {n * d, d, 1}};
   const attn_view o{O.data(), ATTN_F32, 3, {H, n, d}, {n * d, d, 1}};
+
+  // decode with what is left of the cache
   for (const std::int64_t forgotten : {0, 10}) {
     succeeds(attn_cache_forget_before(cache, forgotten));
-    succeeds(attn_decode(cache, &q, &rule, &o, nullptr));
+    succeeds(attn_decode(cache, &q, &rule, &o, &l));
     for (Index h = 0; h < H; ++h) {
       Case<float> c{Q.middleRows(h * n, n), K[h / 2], V[h / 2], {}, {}, {},
                     {}};
-      c.plain.right = 0, c.plain.left = 25, c.plain.sink = 0.5f;
+      c.plain.right = 0, c.plain.left = 25, c.plain.offset = m - n - 1;
+      c.plain.slope = slopes[h], c.plain.sink = sinks[h];
       const auto t = forward_truth<double>(c);
-      verify(O.middleRows(h * n, n), t.O, Bounds<float>(c, t).dO_bound);
+      const Bounds<float> f(c, t);
+      verify(O.middleRows(h * n, n), t.O, f.dO_bound);
+      verify(L.middleRows(h * n, n), Matrix<double>(t.L),
+             Matrix<double>(f.dL));
     }
   }
 
