@@ -3,6 +3,7 @@ import random
 import warnings
 
 import torch
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.testing._internal.common_methods_invocations import op_db
 
 from attn.torch import LearnedMetric
@@ -182,6 +183,12 @@ def operator():
     count("grad", "functorch" in str(said(lambda: torch.func.grad(loss)(q))))
     count("jvp", "backward only" in str(
         said(lambda: torch.func.jvp(loss, (q,), (q,)))))
+    for order in (causal_upper_left(3, 5), causal_lower_right(3, 5)):
+        O, P = (g(q[:, :, :3], k, v, attn_mask=order) for g in (ours, sdpa))
+        count(f"{order.variant}", torch.allclose(O, P, atol=1e-5))
+    for x in (q, torch.randn(1, 5, 2, 4).transpose(1, 2)):
+        O, P = (g(x, x, x).stride() for g in (ours, sdpa))
+        count(f"strides {O} {P}", O == P)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         O, P = (torch.vmap(g)(q, k, v) for g in (ours, sdpa))
