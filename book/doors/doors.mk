@@ -113,6 +113,6 @@ build/python-package: $(LIBATTN) $(TANGLED) | build/doors/bin/pip
 	  ./tangled/python && cp build/package.sum $@; }
 	$Qtouch $@
 # DOOR="torch jax" runs some, DOOR=tests all but the times, DOOR=speed the times alone (a
-# quiet machine, ten minutes); JAX_SOURCES= is a checkout of JAX, whose tests are run, too
+# quiet machine, ten minutes); JAX_SOURCES= and TORCH_SOURCES= are checkouts, whose tests are run, too
 doors: build/python-package
 	$Qbook/doors/run-doors $(DOOR)

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.forward_ad import unpack_dual
+from torch.nn.attention.bias import CausalBias, CausalVariant
 
 from . import _attn
 
@@ -19,13 +20,11 @@ def _rule(values: tuple[Any, ...]) -> dict[str, Any]:
     return {name: _seen(x) if isinstance(x, Tensor) else x
             for name, x in zip(_FIELDS, values, strict=True)}
 def _empty(q: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    rows = q.shape[:-1]
     wide = q.dtype if q.dtype == torch.float64 else torch.float32
-    L = torch.empty(rows, dtype=wide, device=q.device)
-    if q.dim() < 3:
-        return q.new_empty((*rows, v.shape[-1])), L
-    O = q.new_empty((*rows[:-2], rows[-1], rows[-2], v.shape[-1]))
-    return O.transpose(-2, -3), L
+    L = torch.empty(q.shape[:-1], dtype=wide, device=q.device)
+    if q.shape[-1] == v.shape[-1]:
+        return torch.empty_like(q), L
+    return q.new_empty((*q.shape[:-1], v.shape[-1])), L
 @torch.library.custom_op(
     "attn::flash", mutates_args=(), device_types="cpu",
     schema=f"(Tensor q, Tensor k, Tensor v, {_RULE}) -> (Tensor, Tensor)")
@@ -126,7 +125,12 @@ def scaled_dot_product_attention(
         is_causal: bool = False, scale: float | None = None,
         enable_gqa: bool = False) -> Tensor:
     """torch.nn.functional's function on the kernel of the book."""
-    given = query, key, value
+    given, start = (query, key, value), 0
+    if isinstance(attn_mask, CausalBias):
+        if is_causal:
+            raise ValueError("CausalBias should not be used with causal=True")
+        start = 0 if attn_mask.variant == CausalVariant.UPPER_LEFT else None
+        attn_mask, is_causal = None, True
     options = {"attn_mask": attn_mask, "dropout_p": dropout_p,
                "is_causal": is_causal, "scale": scale,
                "enable_gqa": enable_gqa}
@@ -143,8 +147,8 @@ def scaled_dot_product_attention(
         keep = mask if mask is not None and mask.dtype == torch.bool else None
         bias = None if keep is not None or mask is None else mask.to(
             torch.promote_types(mask.dtype, query.dtype))
-        near = 0 if is_causal else None
-        O, _ = flash(*qkv, bias, keep, None, scale, None, near, None, near)
+        start, near = (start, 0) if is_causal else (None, None)
+        O, _ = flash(*qkv, bias, keep, None, scale, None, start, None, near)
         return O.reshape(*lead, *O.shape[-2:])
     except (RuntimeError, ValueError):
         _theirs(*given, **options)
