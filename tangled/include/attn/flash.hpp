@@ -1017,7 +1017,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     } else {
       turns.push_back({plans.size() - 1, 1, few ? plan.queries : 0});
       const Index sweeps = (plan.queries + plan.sweep() - 1) / plan.sweep();
-      tasks.push_back(tasks.back() + (few ? 1 : sweeps));
+      tasks.push_back(tasks.back() + (few ? std::min<Index>(sweeps, 1) : sweeps));
     }
 
     // find the largest workspace

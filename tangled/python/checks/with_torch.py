@@ -3,6 +3,7 @@ import random
 import warnings
 
 import torch
+from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.testing._internal.common_methods_invocations import op_db
 
 from attn.torch import LearnedMetric
@@ -197,6 +198,9 @@ def operator():
             for x in (keep, lowest)]
     count("lowest", (ours(q, k, v, keep) == ours(q, k, v, lowest)).all() and
           all((x == y).all() for x, y in zip(*ways, strict=True)))
+    for order in (causal_upper_left(3, 5), causal_lower_right(3, 5)):
+        O, P = (g(q[:, :, :3], k, v, attn_mask=order) for g in (ours, sdpa))
+        count(f"{order.variant}", torch.allclose(O, P, atol=1e-5))
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         O, P = (torch.vmap(g)(q, k, v) for g in (ours, sdpa))
