@@ -45,7 +45,6 @@ Lemma ended : sparserow.ended 0 z (-1) 0.
 Proof.
 split; last by exists 0; rewrite ?normr0// !addr0 mulr1.
   exists (fun=> 0), 0, 0, 0; split=> //; rewrite ?normr0//.
-    by move=> _; rewrite normr0.
     by rewrite /sparserow.omega mulr0 mul0r.
   by rewrite keys subrr !(mul0r, addr0).
 by move=> j _; rewrite addr0 ltrN10.
