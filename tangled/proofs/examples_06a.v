@@ -49,7 +49,13 @@ split; last by exists 0; rewrite ?normr0// !addr0 mulr1.
   by rewrite keys subrr !(mul0r, addr0).
 by move=> j _; rewrite addr0 ltrN10.
 Qed.
-Example sparsemax_rounding p h := @sparserow.sparsemax_rounding R _ 0 z
+Lemma told : exists2 c : R, `|c| <= 0 &
+  1 = sparserow.weight (z tt - -1) * (1 + c).
+Proof.
+exists 0; rewrite ?normr0// addr0 mulr1 /sparserow.weight /z sub0r opprK.
+by rewrite max_l ?ler01.
+Qed.
+Example sparsemax_rounding := @sparserow.sparsemax_rounding R _ 0 z
   z tt (-1) (lexx _) few z_le0 erefl z_rounded z_low root 0 0 (-1) 0 tt
-  p (or_introl erefl) ended h.
+  1 (or_introl erefl) ended told.
 End One.
