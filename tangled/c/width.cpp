@@ -238,6 +238,7 @@ void run_flash_vjp(const Ruled& rule, const Backward& x) {
   const auto count = std::size_t(x.Q.n[0] * x.Q.n[1]);
   std::vector<T> dsink(count);
   std::vector<Matrix<T>> dbias(count);
+  std::optional<In<T>> K, V;
   std::optional<Out<T>> dK, dV;
 
   // list the heads and their cotangents
@@ -245,16 +246,15 @@ void run_flash_vjp(const Ruled& rule, const Backward& x) {
     for (Index h = 0; h < x.Q.n[1]; ++h) {
       const Index g = h / x.share();
       const In<T> O = room.in(x.O, b, h);
-      heads.push_back({room.in(x.Q, b, h), room.in(x.K, b, g),
-                       room.in(x.V, b, g),
+      if (h % x.share() == 0) {
+        K.emplace(room.in(x.K, b, g)), V.emplace(room.in(x.V, b, g));
+        dK.emplace(room.out(x.dK, b, g)), dV.emplace(room.out(x.dV, b, g));
+      }
+      heads.push_back({room.in(x.Q, b, h), *K, *V,
                        Out<T>(const_cast<T*>(O.data()), O.rows(), O.cols(),
                               Eigen::OuterStride<>(O.outerStride())),
                        column_in(room, x.logZ, b, h),
                        rule_of_head(rule, copies, room, b, h)});
-      if (h % x.share() == 0) {
-        dK.emplace(room.out(x.dK, b, g));
-        dV.emplace(room.out(x.dV, b, g));
-      }
       const auto k = heads.size() - 1;
       bars.push_back({room.in(x.dO, b, h), column_in(room, x.dlogZ, b, h),
                       room.out(x.dQ, b, h), *dK, *dV, &dsink[k],

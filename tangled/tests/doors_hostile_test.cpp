@@ -323,13 +323,17 @@ static bool untouched(const Fuzz& z) {
   return std::memcmp(z.arena.data(), z.before.data(),
                      z.arena.size() * sizeof(double)) == 0;
 }
+using Four = std::array<float, 4>;
+static bool same_bits(const Four& a, const Four& b) {  // NaN included
+  return std::memcmp(a.data(), b.data(), sizeof a) == 0;
+}
 static bool well_done(Fuzz& z, int code) {
   if (code == ATTN_OK) forget_outputs(z);
   const bool said = std::string(attn_message()).size() > 9;
   std::int64_t now[2];
   attn_cache_rows(z.cache, &now[0], &now[1]);
   const bool kept = now[0] == z.held[0] && now[1] == z.held[1] &&
-                    (code == ATTN_OK || z.told == z.decoded());
+                    (code == ATTN_OK || same_bits(z.told, z.decoded()));
   return code != ATTN_INTERNAL &&
          (code == ATTN_OK ? !z.fatal : said && kept) && untouched(z);
 }
