@@ -356,6 +356,16 @@ BOOST_AUTO_TEST_CASE(headers_that_are_none_are_named) {
   BOOST_CHECK_EXCEPTION(read_tensors("no/such"), std::invalid_argument,
                         says("cannot read no/such"));
 }
+BOOST_AUTO_TEST_CASE(letters_and_limits_of_headers) {
+  const std::string t = one("U8", "4", "0,4").substr(3);
+  refused("{\"\\u00CA\"" + t + ",\"\\u00ca\"" + t + "}", 4, "stands twice");
+  const auto blank = [](std::size_t n) {
+    return detail::eight_bytes(n) + "{}" + std::string(n - 2, ' ');
+  };
+  BOOST_TEST(tensors_from(blank(100000000), "f").tensors.empty());
+  BOOST_CHECK_EXCEPTION(tensors_from(blank(100000001), "f"),
+                        std::invalid_argument, says("header of 100000001"));
+}
 BOOST_AUTO_TEST_CASE(the_smallest_example) {
   const auto file = [](const std::string& n, const std::string& end) {
     const std::string head = R"({"x":{"dtype":"BF16","shape":[)" + n +
