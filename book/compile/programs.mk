@@ -23,8 +23,7 @@ FLAGS_figures = $(FLAGS_tests) $(if $(PRELUDE),-include prelude.hpp)
 FLAGS_bench   = $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(INC)
 LIBS_tests    = -lboost_unit_test_framework -lrapidcheck
 LIBS_figures  = $(LIBS_tests)
-LIBS_bench    = -lbenchmark_main -lbenchmark -lpthread -ldl -Wl,--as-needed \
-                 $(if $(wildcard /usr/include/dnnl.hpp),-ldnnl)
+LIBS_bench    = -lbenchmark_main -lbenchmark -lpthread -ldl
 
 # ----------------------------------------------------------------- compile --
 # Programs named *_mpi_* are compiled and linked as mpicxx says.  Where there is

@@ -1,6 +1,7 @@
 # trust.mk - what checks the checks, the press and the product, and what is measured at
 # leisure; read by the Makefile.
-.PHONY: setup-peers press mutants sanitize sanitized coverage reference bench record bench-build
+.PHONY: setup-peers press mutants sanitize sanitized coverage reference bench bench-peers \
+  record record-peers bench-build
 
 # ------------------------------------------------- examples, installed copy --
 # Programs to start from: compiled as their users will, and run (*_mpi_* with four ranks).
@@ -95,24 +96,40 @@ setup-peers:
 	@book/setup/setup-peers
 FULLOPT := --benchmark_repetitions=9 --benchmark_min_time=0.25 \
            --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
-build/bin/bench/%.so: build/src/bench/%.cpp build/flags-bench | $(SRC_H)
+# (A program that is lent to Python knows oneDNN if `make setup-peers' installed it.)
+DNNL := $(wildcard build/peers/include/dnnl.hpp)
+WITH_DNNL = $(if $(DNNL),-isystem build/peers/include)
+LIBS_DNNL = $(if $(DNNL),-Lbuild/peers/lib -ldnnl -Wl$(comma)-rpath$(comma)$(CURDIR)/build/peers/lib)
+comma := ,
+build/bin/bench/%.so: build/src/bench/%.cpp build/flags-bench $(DNNL) | $(SRC_H)
 	$(call say,c++,bench/$*.cpp)
 	@mkdir -p $(@D)
-	$Q$(CXX) $(FLAGS_bench) -fPIC -shared $< $(filter-out -lbenchmark_main,$(LIBS_bench)) -o $@
+	$Q$(CXX) $(FLAGS_bench) $(WITH_DNNL) -fPIC -shared $< -ldl -Wl,--as-needed $(LIBS_DNNL) \
+	  -MMD -MP -MT $@ -MF $(@:.so=.so.d) -o $@
+-include $(SHARED:%=build/bin/bench/%.so.d)
 ## bench: the full benchmarks, medians of nine interleaved runs
-bench: $(BENCHES:%=build/bin/bench/%) $(PEERS:%=build/bin/bench/%) \
-    $(if $(wildcard build/peers/bin/python),$(SHARED:%=build/bin/bench/%.so))
-	$Qbook/measure/run-benches build/bench-full "$(FULLOPT)" $(filter-out %.so,$^)
-	$Qbook/measure/run-peers build/bench-full build/bin/bench $(PYTHON:%=build/src/bench/%.py)
+bench: $(BENCHES:%=build/bin/bench/%)
+	$Qbook/measure/run-benches build/bench-full "$(FULLOPT)" $^
+	$Q$(MAKE) --no-print-directory bench-peers
 	$Q{ book/measure/machine $(CXX); book/measure/source; } > build/bench-full/machine.txt
 	$Qgawk -f book/measure/bench-table.awk build/bench-full/*.json
 	$(call made,build/bench-full; keep it as the reference run: make record)
+## bench-peers: of them what is compared with other implementations
+#    (ONLY=flash: one program)
+ONLY ?= %
+bench-peers: $(if $(wildcard build/peers/bin/python),\
+    $(patsubst %,build/bin/bench/%.so,$(filter $(ONLY)_shared,$(SHARED))))
+	$Qbook/measure/run-peers build/bench-full build/bin/bench \
+	  $(patsubst %,build/src/bench/%.py,$(filter $(ONLY)_peers,$(PYTHON)))
 ## record: keep the last `make bench` in book/measured/ as the reference run
 #    (on a processor of another maker than that of the run that is kept there: in a folder
 #    with the maker's name beside it)
 record:
 	@test -e build/bench-full/machine.txt || { echo "record: run \`make bench' first"; exit 1; }
 	$Qbook/measure/record build/bench-full book/measured
+## record-peers: the same with the comparisons alone, after `make bench-peers'
+record-peers:
+	$Qbook/measure/record build/bench-full book/measured peers
 ## bench-build: how long the build itself takes (clean, no-op, prose edit, preview)
 bench-build:
 	$Qbook/trust/bench-build
