@@ -232,7 +232,7 @@ def turns(ready, rounds=int(os.environ.get("ROUNDS", 9))):
     for turn in range(rounds):
         for name, f in ready.items():
             spent = sum(t for t, _ in sample[name])
-            if turn >= 3 and spent > 4:
+            if turn >= 3 and spent > 4 and name != "ours":
                 continue
             before, start = lib.flash_peak(), time.process_time()
             f()
