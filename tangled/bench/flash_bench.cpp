@@ -38,7 +38,8 @@ Matrix<T> stored(const Problem<T>& p, bool causal) {
   };
   const auto each = [&](auto f) {
     for (Index k = 0; k < groups; ++k)
-      detail::start_group(g, plan, h.Q, k * w), f(k);
+      detail::start_group(g, plan, detail::some_rows(h.Q, k * w,
+                          std::min(w, n - k * w)), k * w), f(k);
   };
   each([&](Index k) {
     detail::product<L>(h.K, detail::lane_of(g.x), rows(k), detail::from_zero);
@@ -59,7 +60,7 @@ Matrix<T> stored(const Problem<T>& p, bool causal) {
     detail::product<L>(h.V.transpose(), rows(k), detail::lane_of(g.o),
                        detail::from_zero);
     g.l = sums[std::size_t(k)];
-    detail::finish_group(g, h.O, h.logZ);
+    detail::finish_group(g, detail::some_rows(h.O, g.q, g.n));
   });
   return O;
 }
@@ -230,7 +231,7 @@ void by_tiles(const std::vector<FlashHead<T>>& heads) {
   for (const auto& h : heads) {
     const detail::Plan<T> plan("flash", h);
     for (Index i = 0; i < plan.queries; i += plan.sweep())
-      detail::forward_sweep(h, plan, i, work);
+      detail::forward_sweep<T>({&h, 1}, plan, i, work);
   }
 }
 template <class T>
