@@ -40,9 +40,9 @@ FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a
       took[rec run] = cpu * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1)
       if (rec == "") ran[++here] = run }
     else if (agg == "cv") number(rec "bench/" run "/cv", cpu) }
-  if (match($0, /^ *"([A-Za-z_]+)": ([-+.eE0-9]+),?$/, m) && agg == "median" &&
+  if (match($0, /^ *"([A-Za-z_]+)": ([-+.eE0-9]+),?$/, m) && agg ~ /^(median|cv)$/ &&
       m[1] !~ /_index$|^(repetitions|threads|iterations|real_time|cpu_time)$/)
-    number(rec "bench/" run "/" m[1], m[2])
+    number(rec "bench/" run "/" m[1] (agg == "cv" ? "/cv" : ""), m[2])
   if ($0 ~ /^ *\},?$/) { unit = agg = "" }
   next
 }

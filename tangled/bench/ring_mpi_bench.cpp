@@ -71,7 +71,7 @@ double act(const Command& c) {
   if (c.what == 1) bounce(rank, c.size);
   else if (c.what == 5) attend_alone(c.size, c.size, 1);
   else if (c.what == 6) attend_alone(c.size, 16, 1);
-  else if (c.what == 7) attend_alone(c.size, 16, 2);
+  else if (c.what == 7) attend_alone(c.size, 16, 16);
   else attend(comm, rank, c.what, c.ranks, c.size);
   MPI_Barrier(comm);
   return MPI_Wtime() - start;
@@ -122,63 +122,82 @@ double fastest(const Command& c, int times) {
   waited = waited_then;
   return best;
 }
+/// Numbers x >= 0 for which A x is nearest to times, in relation to these.
+Eigen::Vector3d not_negative(Eigen::Matrix3d A, const Eigen::Vector3d& times) {
+  A.array().colwise() /= times.array();
+  Eigen::Vector3d x = Eigen::Vector3d::Zero();
+  for (int k = 0; k < 300'000; ++k) {
+    const auto a = A.col(k % 3);
+    const Eigen::Vector3d left = Eigen::Vector3d::Ones() - A * x;
+    x[k % 3] = std::max(0.0, x[k % 3] + a.dot(left) / a.squaredNorm());
+  }
+  return x;
+}
 /// Seconds of a pair, of a row that meets a span, and of a row in a call,
 /// with so many ranks at work, each by itself.
 struct Work {
   double pair, row, call;
   explicit Work(int p) {
-    const double n = 2048, whole = fastest({5, p, 2048}, 10);
-    const double one = fastest({6, p, 2048}, 20);
-    const double two = fastest({7, p, 2048}, 20);
-    pair = (whole - one) / (n * (n - 16));
-    row = std::max(0.0, two - one) / n;
-    call = one / n - row - 16 * pair;
+    const double n = 2048;
+    const Eigen::Vector3d times{fastest({5, p, 2048}, 10),
+                                fastest({6, p, 2048}, 20),
+                                fastest({7, p, 2048}, 20)};
+    Eigen::Matrix3d counts;  // of pairs, of rows in spans, of rows
+    counts << n * n, n, n, 16 * n, n, n, 16 * n, 16 * n, n;
+    const Eigen::Vector3d x = not_negative(counts, times);
+    pair = x[0], row = x[1], call = x[2];
   }
 };
-struct Constants {
-  double round = fastest({1, 2, 8}, 20) / 200;
-  double large = fastest({1, 2, 1 << 20}, 5) / 200;
-  Network net{round, double(1 << 20) / (large - round)};
-  std::map<int, Work> work{{1, Work(1)}, {2, Work(2)}};
-};
-const Constants& constants() {
-  static const Constants measured;
-  return measured;
+Network network() {
+  const double large = 1 << 20, round = fastest({1, 2, 8}, 20) / 200;
+  const double whole = fastest({1, 2, 1 << 20}, 5) / 200;
+  return {round, large / std::max(whole - round, 1e-9)};
 }
-double predicted(int what, int p, double n, const Work& k) {
-  const double m = n / p, group = 0.5 * detail::lanes<float>;
+/// Rows of rank r that meet keys of rank s, once for each span of these.
+double meetings(const FlashRule<float>& rule, const Shards& x, int r, int s) {
+  const Index n = x.total();
+  Index rows = 0;
+  Matrix<bool> keep;
+  for (const auto& q : detail::spans_of(x, r, detail::sweep_of(rule, n)))
+    for (const auto& k : detail::spans_of(x, s, 16 * rule.key_block))
+      if (detail::may_meet(rule_between(rule, q.piece, k.piece, n, n, keep)))
+        rows += q.piece.n;
+  return double(rows);
+}
+double predicted(int what, int p, Index n, const Network& net,
+                 const Work& k) {
+  const Shards x = what == 4 ? zigzag(n, p) : contiguous(n, p);
+  const auto rule = what == 2 ? FlashRule<float>{} : causal_rule<float>();
+  const double m = double(n) / p, group = 0.5 * detail::lanes<float>;
   const auto work = [&](int r, int t) {
-    if (what == 2) return m * m * k.pair + m * k.row;
-    const auto where = what == 4 ? Placement::zigzag : Placement::contiguous;
-    const double pairs = causal_pairs(where, r, t, m);
-    if (pairs == 0) return 0.0;
-    const double rows = what == 4 && t == 0 ? 1.5 * m : m;
-    return (pairs + (t == 0 ? m * group : 0)) * k.pair + rows * k.row;
+    const int s = (r - t + p) % p;
+    const double pairs = double(count_pairs(rule, x, x, r, s));
+    const double more = what != 2 && t == 0 ? m * group : 0;
+    return (pairs + more) * k.pair + meetings(rule, x, r, s) * k.row;
   };
-  return ring_time(p, work, constants().net.seconds(m * 128 * 4)).total +
-         m * k.call;
+  return ring_time(p, work, net.seconds(m * 128 * 4)).total + m * k.call;
 }
 
 // time the ring
 void latency(benchmark::State& state) {
   for (auto _ : state) order({1, 2, 8});  // a hundred round trips
-  state.counters["us"] = 1e6 * constants().net.alpha;
+  state.counters["us"] = 1e6 * network().alpha;
 }
 void bandwidth(benchmark::State& state) {
   for (auto _ : state) order({1, 2, 1 << 20});
-  state.counters["gbytes"] = 1e-9 * constants().net.bandwidth;
+  state.counters["gbytes"] = 1e-9 * network().bandwidth;
 }
 void work(benchmark::State& state) {
   const int p = int(state.range(0));
   for (auto _ : state) order({6, p, 2048});
-  const Work& k = constants().work.at(p);
+  const Work k(p);
   state.counters["pair_ns"] = 1e9 * k.pair;
   state.counters["row_ns"] = 1e9 * k.row;
   state.counters["call_ns"] = 1e9 * k.call;
 }
 void beyond(benchmark::State& state) {
   for (auto _ : state) order({1, 2, 8});
-  const Work& k = constants().work.at(1);
+  const Work k(1);
   const Machine f{4 * 64 / k.pair, {5e-6, 5e10}, {5e-6, 5e10}, 1, k.row};
   for (const auto& [name, n] : {std::pair{"short", 1e6}, {"long", 1e7}})
     state.counters[name] = 100 * grid_speed({n, 32, 8, 128, 4}, f,
@@ -190,11 +209,12 @@ void ring(benchmark::State& state, int what) {
   for (auto _ : state) best = std::min(best, fastest({what, p, 4096}, 5));
   state.counters["ms"] = 1e3 * best;
   state.counters["waited"] = 1e6 * waited;
-  const Work& k = constants().work.at(p);
-  state.counters["predicted"] = 1e3 * predicted(what, p, 4096, k);
-  Work kernel = constants().work.at(1);  // nothing but pairs, and alone
+  const Network net = network();
+  const Work k(p);
+  state.counters["predicted"] = 1e3 * predicted(what, p, 4096, net, k);
+  Work kernel(1);  // nothing but pairs, and alone
   kernel.row = kernel.call = 0;
-  state.counters["kernel_only"] = 1e3 * predicted(what, p, 4096, kernel);
+  state.counters["kernel_only"] = 1e3 * predicted(what, p, 4096, net, kernel);
 }
 BENCHMARK(latency)->Name("ring/latency");
 BENCHMARK(bandwidth)->Name("ring/bandwidth");

@@ -29,10 +29,13 @@ void compute_digest(int rank) {
   const Matrix<double> dO = mine(c.dO).replicate(1, 2);
   const auto y = ring_attention(ring, Q, K, V, rule);
   const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, dO, rule);
+  const FlashHeads<double> eight{8, 4, rule.rule};
+  const auto z = grid_attention(ring, 3, Q, K, V, eight);
+  const auto f = grid_attention_vjp(ring, 3, Q, K, V, z, dO, eight);
 
   // fingerprint what all ranks have found
   std::string bytes;
-  for (const auto* m : {&y.O, &g.Q, &g.K, &g.V})
+  for (const auto* m : {&y.O, &g.Q, &g.K, &g.V, &z.O, &f.Q, &f.K, &f.V})
     bytes.append(reinterpret_cast<const char*>(m->data()),
                  std::size_t(m->size()) * sizeof(double));
   std::uint64_t hash = detail::hashed(bytes) * std::uint64_t(2 * rank + 1), all;

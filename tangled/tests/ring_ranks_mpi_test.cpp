@@ -85,6 +85,14 @@ extern "C" int MPI_Bcast(void* data, int n, MPI_Datatype type, int root,
   if (counting && before_message < 0) before_message = allocations;
   return PMPI_Bcast(data, n, type, root, comm);
 }
+extern "C" int MPI_Allreduce(const void* in, void* out, int n,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const int planned = fail_in;
+  fail_in = 0;
+  const int error = PMPI_Allreduce(in, out, n, type, op, comm);
+  fail_in = planned;
+  return error;
+}
 using namespace attn;
 static const World world;
 
@@ -144,8 +152,9 @@ BOOST_AUTO_TEST_CASE(a_call_in_time_is_not_kept) {
 }
 
 // count the traffic going back
-Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
-                     bool masked) {
+enum class Lap { cold, hot, at_home, elsewhere };
+Worst count_backward(MPI_Comm comm, int p, int rank, Lap way) {
+  const double hot = way == Lap::hot ? 1000 : 0.1;
   Traffic sent;
   const Index m = 5, d = 4, e = 3;
   Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
@@ -153,11 +162,13 @@ Worst count_backward(MPI_Comm comm, int p, int rank, double hot,
   const auto K = gaussian<double>(m, d, std::uint64_t(rank + 20));
   const auto V = gaussian<double>(m, e, std::uint64_t(rank + 40));
   FlashHeads<double> many;
-  if (masked) many.rule.right = 0;
+  if (way == Lap::at_home || way == Lap::elsewhere) many.rule.right = 0;
+  if (way == Lap::elsewhere) many.rule.offset = -m;
   const auto y = ring_attention<double>(ring, Q, K, V, many);
   ring.traffic = &sent, given = {};
   ring_attention_vjp<double>(ring, Q, K, V, y, V, many);
-  const long laps = p == 1 ? 0 : 2 * p - 1 + (hot > 1 || masked ? p : 0);
+  const bool second = way == Lap::hot || way == Lap::elsewhere;
+  const long laps = p == 1 ? 0 : 2 * p - 1 + (second ? p : 0);
   return compare_traffic(sent, laps, 8 * laps * m * (d + e));
 }
 
@@ -205,23 +216,25 @@ BOOST_AUTO_TEST_CASE(waiting_is_counted) {
 }
 BOOST_AUTO_TEST_CASE(counted_backward) {
   for (const int p : {1, 2, 3, 4, 7})
-    for (const int way : {0, 1, 2})
+    for (const Lap way : {Lap::cold, Lap::hot, Lap::at_home, Lap::elsewhere})
       on_ranks(p, [&](MPI_Comm comm, int rank) {
-        return count_backward(comm, p, rank, way == 1 ? 1000 : 0.1, way == 2);
+        return count_backward(comm, p, rank, way);
       });
 }
 
 // count the traffic of a grid
-Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
+Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back,
+                 bool lap) {
   Traffic sent;
   const Index m = 6, H = 8, G = 4, d = 4, e = 3, h = std::max<Index>(1, G / a);
   Ring ring{comm, contiguous(a * b * m, a * b), contiguous(a * b * m, a * b)};
   const auto seed = std::uint64_t(rank);
-  const auto Q = gaussian<double>(m, H * d, seed, "Q");
+  const Matrix<double> Q = 0.1 * gaussian<double>(m, H * d, seed, "Q");
   const auto K = gaussian<double>(m, G * d, seed, "K");
   const auto V = gaussian<double>(m, G * e, seed, "V");
   const auto dO = gaussian<double>(m, H * e, seed, "dO");
-  const FlashHeads<double> many{H, G, causal_rule<double>()};
+  FlashHeads<double> many{H, G};
+  if (lap) many.rule.right = 0, many.rule.offset = -a * m;
   if (!back) ring.traffic = &sent;
   given = {};
   const auto y = grid_attention(ring, a, Q, K, V, many);
@@ -232,7 +245,7 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back) {
 
   // compare the traffic of a grid with the theorem
   const Index per_query = back ? 2 * d + 2 * e + 2 : d + e + 1;
-  const Index laps = back ? (b > 1 ? 3 * b - 1 : 0) : b - 1;
+  const Index laps = !back ? b - 1 : b == 1 ? 0 : (lap ? 3 : 2) * b - 1;
   const Index numbers = (a - 1) * m * H / a * per_query +
                         (back ? 2 : 1) * (a - 1) * m * h * (d + e) +
                         laps * a * m * h * (d + e);
@@ -272,9 +285,10 @@ Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
 void count_grids(bool back) {
   for (const auto& [a, b] : {std::pair{1, 3}, {2, 1}, {2, 3}, {4, 1}, {4, 2},
                              {8, 1}})
-    on_ranks(a * b, [&, a = a, b = b](MPI_Comm comm, int rank) {
-      return count_grid(comm, rank, a, b, back);
-    });
+    for (const bool lap : {false, true})
+      on_ranks(a * b, [&, a = a, b = b](MPI_Comm comm, int rank) {
+        return count_grid(comm, rank, a, b, back, lap);
+      });
 }
 BOOST_AUTO_TEST_CASE(counted_grid) { count_grids(false); }
 BOOST_AUTO_TEST_CASE(counted_grid_backward) { count_grids(true); }
@@ -478,7 +492,29 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_sharded) {
   const Index most = std::numeric_limits<int>::max();
   BOOST_TEST(detail::countable(most) == most);
   BOOST_CHECK_EXCEPTION(detail::countable(most + 1), Shape,
-                        says("ring: a block of 2147483648 rows"));
+                        says("ring: a block of 2147483648 rows or columns"));
+  on_ranks(3, [&](MPI_Comm comm, int) {
+    // refuse rows of more numbers than MPI can count
+    const Ring ring{comm, contiguous(0, 3), contiguous(0, 3)};
+    const Matrix<double> wide(0, most + 1), V(0, 1);
+    Worst worst;
+    worst.add(all_throw<Shape>(comm, "rows or columns", [&] {
+      ring_attention<double>(ring, wide, wide, V);
+    }));
+    worst.add(all_throw<Shape>(comm, "rows or columns", [&] {
+      grid_attention<double>(ring, 3, wide, wide, V);
+    }));
+    worst.add(all_throw<Shape>(comm, "rows or columns", [&] {
+      grid_attention_vjp<double>(ring, 3, wide, wide, V, {V, {V.transpose()}}, V);
+    }));
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(one_rank_has_no_patience) {
+  for (const double never : {0.0, -1.0, NaN})
+    refuses<Shape>("patience is", [never](Call& c, int r) {
+      if (r == 1) c.ring.patience = never;
+    });
 }
 BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
   refuses<Value>("softcap", [](Call& c, int) { c.rule.softcap = -1; });
@@ -534,7 +570,8 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
       ring_attention<double>(c.ring, c.Q, Matrix<double>(4, 4), c.Q, {3, 3});
     }));
     worst.add(all_throw<Shape>(comm, "heads of keys is 3 on rank 1", [&] {
-      tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 3, rank == 1 ? 3 : 1);
+      const Matrix<double> K = c.K.leftCols(rank == 1 ? 3 : 1);
+      tree_decode<double>(comm, c.Q.row(0), K, c.V, 3, rank == 1 ? 3 : 1);
     }));
 
     // refuse grids that do not fit
@@ -554,6 +591,17 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     }));
 
     // refuse caches that decoding cannot use
+    worst.add(all_throw<Shape>(comm, "q is 1x3 for 1 heads, K is 4x2 for 1", [&] {
+      tree_decode<double>(comm, c.Q.row(0),
+                          rank == 1 ? Matrix<double>(c.K.leftCols(2)) : c.K, c.V);
+    }));
+    worst.add(all_throw<Shape>(comm, "q is 1x4 for 4 heads, K is 4x4 for 2", [&] {
+      tree_decode<double>(comm, RowVector<double>::Ones(4),
+                          Matrix<double>::Ones(4, 4), c.V, 4, 2);
+    }));
+    worst.add(all_throw<Shape>(comm, "patience is 0", [&] {
+      tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 1, 1, {}, 0);
+    }));
     worst.add(all_throw<Shape>(comm, "tree_decode: K is 4x3, V is 5x2", [&] {
       tree_decode<double>(comm, c.Q.row(0), c.K, Matrix<double>(5, 2));
     }));
@@ -624,14 +672,38 @@ BOOST_AUTO_TEST_CASE(nothing_is_allocated_before_all_listen) {
     many.rule.keep = &keep;
     const RowVector<double> q = Q.row(0);
     const auto y = ring_attention(ring, Q, K, K, many);
-    start_counting();
-    ring_attention(ring, Q, K, K, many);
-    worst.add(double(std::abs(before_message)), 0);
-    start_counting();
-    tree_decode<double>(comm, q, K, K, 2, 1);
-    worst.add(double(std::abs(before_message)), 0);
-    worst.add(double(peak_since() <= 0), 0);
+
+    // count what each function allocates before its first message
+    const std::vector<std::function<void()>> calls{
+        [&] { ring_attention(ring, Q, K, K, many); },
+        [&] { ring_attention_vjp(ring, Q, K, K, y, Q, many); },
+        [&] { grid_attention(ring, 3, Q, K, K, many); },
+        [&] { grid_attention_vjp(ring, 3, Q, K, K, y, Q, many); },
+        [&] { head_parallel(ring, Q, K, K, many); },
+        [&] { head_parallel_vjp(ring, Q, K, K, y, Q, many); },
+        [&] { tree_decode<double>(comm, q, K, K, 2, 1); }};
+    for (const auto& call : calls) {
+      start_counting();
+      call();
+      worst.add(double(std::abs(before_message)), 0);
+      worst.add(double(peak_since() <= 0), 0);
+    }
     if (rank == 0) BOOST_TEST(y.O.rows() == 4);
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(errors_of_MPI_end_the_job) {
+  on_ranks(3, [](MPI_Comm comm, int) {
+    MPI_Comm users;
+    PMPI_Comm_dup(comm, &users);
+    MPI_Comm_set_errhandler(users, MPI_ERRORS_RETURN);
+    MPI_Errhandler theirs, ours;
+    MPI_Comm_get_errhandler(detail::own(users), &ours);
+    MPI_Comm_get_errhandler(users, &theirs);
+    Worst worst;
+    worst.add(double(ours != MPI_ERRORS_ARE_FATAL), 0);
+    worst.add(double(theirs != MPI_ERRORS_RETURN), 0);
+    MPI_Comm_free(&users);
     return worst;
   });
 }
@@ -663,22 +735,26 @@ BOOST_AUTO_TEST_CASE(no_memory_on_one_rank) {
     many.rule.left = 5;
     const auto y = ring_attention(ring, Q, K, K, many);
     grid_attention(ring, 3, Q, K, K, many);  // all connected
+    const RowVector<double> q = RowVector<double>::Ones(1);
+    const auto k = gaussian<double>(3, 1, 1), v = gaussian<double>(3, 30000, 2);
     Worst worst;
-    for (int what = 0; what < 4; ++what)
+    for (int what = 0; what < 6; ++what)
 
       // let memory run out at each allocation
       {
-        int k = 0;
-        for (int thrown = 1; thrown; ++k) {
-          HeadsOutput<double> copy = y;
+        int planted = 0;
+        for (int thrown = 1; thrown; ++planted) {
+          std::vector<Online<double>> states{Online<double>::nothing(30000)};
           thrown = 0;
-          fail_in = rank == 1 ? k + 1 : 0;
+          fail_in = rank == 1 ? planted + 1 : 0;
           try {
+            // call a function whose memory runs out
             if (what == 0) ring_attention(ring, Q, K, K, many);
             if (what == 1) grid_attention(ring, 3, Q, K, K, many);
-            if (what == 2)
-              ring_attention_vjp<double>(ring, Q, K, K, std::move(copy), K, many);
-            if (what == 3) grid_attention_vjp(ring, 3, Q, K, K, copy, K, many);
+            if (what == 2) ring_attention_vjp(ring, Q, K, K, y, K, many);
+            if (what == 3) grid_attention_vjp(ring, 3, Q, K, K, y, K, many);
+            if (what == 4) tree_decode<double>(comm, q, k, v);
+            if (what == 5) reduce_states(comm, states);
           } catch (const std::bad_alloc&) {
             thrown = 1;
           }
@@ -687,7 +763,7 @@ BOOST_AUTO_TEST_CASE(no_memory_on_one_rank) {
           MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
           worst.add(double(all != 0 && all != 3), 0);
         }
-        worst.add(double(k < 3), 0);
+        worst.add(double(planted < (what == 5 ? 2 : 3)), 0);
       }
     return worst;
   });
@@ -712,53 +788,71 @@ BOOST_AUTO_TEST_CASE(messages_of_users_are_not_disturbed) {
 }
 
 // measure what a rank holds
-struct Held { long forward, backward, grid; };
-Held hold(MPI_Comm comm, int p, Index m, Index d, Index e) {
+struct Held { long forward, backward, grid, grid_back; };
+struct Extents { Index H, G, d, e; };
+Held hold(MPI_Comm comm, int p, Index m, const Extents& x) {
   const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
-  const auto Q = gaussian<double>(m, 2 * d, 1), K = gaussian<double>(m, d, 2);
-  const auto V = gaussian<double>(m, e, 3), dO = gaussian<double>(m, 2 * e, 4);
-  FlashHeads<double> many{2, 1, causal_rule<double>()};
+  const auto Q = gaussian<double>(m, x.H * x.d, 1);
+  const auto K = gaussian<double>(m, x.G * x.d, 2);
+  const auto V = gaussian<double>(m, x.G * x.e, 3);
+  const auto dO = gaussian<double>(m, x.H * x.e, 4);
+  FlashHeads<double> many{x.H, x.G, causal_rule<double>()};
   many.rule.left = 8;  // what is visited does not change what is held
+
+  // measure what four calls hold
   Held held{};
   HeadsOutput<double> y;
+  const int columns = p > 1 ? 2 : 1;
   start_counting();
   y = ring_attention<double>(ring, Q, K, V, many);
   held.forward = peak_since();
   start_counting();
-  const auto g = ring_attention_vjp<double>(ring, Q, K, V, y, dO, many);
+  HeadsGradient<double> g = ring_attention_vjp(ring, Q, K, V, y, dO, many);
   held.backward = peak_since();
   start_counting();
-  y = grid_attention<double>(ring, p > 1 ? 2 : 1, Q, K, V, many);
+  y = grid_attention<double>(ring, columns, Q, K, V, many);
   held.grid = peak_since();
+  start_counting();
+  g = grid_attention_vjp(ring, columns, Q, K, V, y, dO, many);
+  held.grid_back = peak_since();
   return held;
 }
 
 // check the memory of a rank
-BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
-  const Index d = 64, e = 32, w = d + e, m = 512;
+void check_memory(Index H, Index G, Index d, Index e, bool tell) {
+  const Index w = d + e, m = 512;
   for (const int p : {1, 2, 4})
     on_ranks(p, [&](MPI_Comm comm, int) {
-      hold(comm, p, m, d, e);  // MPI connects its ranks the first time
-      const Held few = hold(comm, p, m, d, e);
-      const Held many = hold(comm, p, 4 * m, d, e);
+      hold(comm, p, m, {H, G, d, e});  // MPI connects ranks the first time
+      const Held few = hold(comm, p, m, {H, G, d, e});
+      const Held many = hold(comm, p, 4 * m, {H, G, d, e});
       Worst worst;
       worst.add(double(many.forward - few.forward),
-                double(8 * 3 * m * (2 * w + 2 * (e + 2)) + 100'000));
+                double(8 * 3 * m * (2 * G * w + H * (e + 2)) + 100'000));
       worst.add(double(many.backward - few.backward),
-                double(8 * 3 * m * (5 * w + 2 * (2 * d + e + 6)) + 100'000));
+                double(8 * 3 * m * (5 * G * w + H * (2 * d + e + 6)) +
+                       100'000));
 
       // compare what a grid holds with the proposition
-      const Index a = p > 1 ? 2 : 1, h = 1, H = 2;
+      const Index a = p > 1 ? 2 : 1, h = std::max<Index>(1, G / a);
       const Index sent = 2 * H * (w + 1) + 2 * a * h * w;
-      const Index wave = 3 * a * w + H * (d + e + 4) / h;
+      const Index wave = 3 * a * w + H / h * (w + 4);
       worst.add(double(many.grid - few.grid),
                 double(8 * 3 * m * (sent + wave + H * (e + 2)) + 100'000));
+      const Index both = 4 * H * (w + 1) + 4 * a * h * w + 2 * H;
+      const Index back = 5 * a * w + H / h * (4 * w + 9 + 2);
+      worst.add(double(many.grid_back - few.grid_back),
+                double(8 * 3 * m * (both + back + H * d + G * w) + 100'000));
       worst.add(double(few.forward <= 0 || few.backward <= 0), 0);
-      if (p == 4) {
+      if (tell && p == 4) {
         fact("forward", double(many.forward) / double(4 * m), 3);
         fact("backward", double(many.backward) / double(4 * m), 3);
       }
       return worst;
     });
+}
+BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
+  check_memory(2, 1, 64, 32, true);
+  check_memory(8, 4, 32, 16, false);
 }
 BOOST_AUTO_TEST_SUITE_END()

@@ -43,7 +43,7 @@ struct Traffic {
 };
 
 /// A ring of ranks and the placement of queries and keys on them.  A call
-/// that takes longer than `patience` seconds ends the job.
+/// that takes longer than `patience` > 0 seconds ends the job.
 struct Ring {
   MPI_Comm comm;
   Shards queries, keys;
@@ -81,7 +81,8 @@ inline MPI_Comm own(MPI_Comm comm) noexcept {
     // duplicate the communicator
     {
       copy = new MPI_Comm;
-      MPI_Comm_dup(comm, copy);
+      if (MPI_Comm_dup(comm, copy) != MPI_SUCCESS) std::terminate();
+      MPI_Comm_set_errhandler(*copy, MPI_ERRORS_ARE_FATAL);
       MPI_Comm_set_attr(comm, key, copy);
     }
   return *copy;
@@ -108,7 +109,7 @@ inline Watch::~Watch() {
 }
 inline Watch::Watch(const char* who, MPI_Comm comm,
                     double seconds) noexcept {
-  if (!(seconds < 1e9)) return;
+  if (!(seconds > 0 && seconds < 1e9)) return;
   int rank;
   MPI_Comm_rank(comm, &rank);
   guard = std::thread([this, who, rank, seconds] {
@@ -234,10 +235,11 @@ struct RowType {
 };
 
 // count what one message can carry
-/// n, if MPI can count so many rows.  Throws std::invalid_argument.
+/// n, if MPI can count so many rows, or numbers in a row.  Throws
+/// std::invalid_argument.
 inline Index countable(Index n) {
   require(n <= std::numeric_limits<int>::max(), "ring: a block of ", n,
-          " rows");
+          " rows or columns");
   return n;
 }
 
@@ -310,7 +312,8 @@ struct Convoy {
 template <class T>
 Convoy<T>::Convoy(const Circle& c, int label, Index width)
     : circle(c), tag(label),
-      here(c.size > 1 ? countable(c.keys.most()) : c.keys.rows(0), width),
+      here(c.size > 1 ? countable(c.keys.most()) : c.keys.rows(0),
+           countable(width)),
       next(c.size > 1 ? c.keys.most() : 0, width),
       rows(c.keys.rows(c.place)) {}
 /// Starts to send the block to the right and to receive one of so many
@@ -364,6 +367,11 @@ inline std::vector<Span> spans_of(const Shards& x, int place, Index most) {
       row += n;
     }
   return spans;
+}
+/// Queries of a span, of n in all.
+template <class T>
+Index sweep_of(const FlashRule<T>& rule, Index n) {
+  return lanes<T> * std::min(rule.groups, n / lanes<T> + 1);
 }
 /// Can one of n queries see a key under this rule between pieces?
 template <class T>
@@ -479,6 +487,7 @@ void check_ring(const char* who, const Ring& ring, int columns,
   const auto all = to_agree(who, ring, columns, Q, V, many);
   agree(own(ring.comm), who, all, [&] {
     const FlashRule<T>& rule = many.rule;
+    require(ring.patience > 0, who, ": patience is ", ring.patience);
 
     // check the placement and the shapes of a rank
     const int p = ring.size(), rank = ring.rank();
@@ -583,7 +592,7 @@ void meet_block(const Circle& c, int from, const In<T>& Q, const In<T>& kv,
                 RowStates<T>& x) {
   const Index block = std::min(many.rule.key_block, c.n_k);
   const auto queries = spans_of(c.queries, c.place,
-                                lanes<T> * many.rule.groups);
+                                sweep_of(many.rule, c.n_q));
   const auto keys = spans_of(c.keys, from, 16 * block);
   const auto work = [&](Index task, Matrix<bool>& keep) {
     const Span& q = queries[std::size_t(task / at.H)];
@@ -724,14 +733,12 @@ template <class T>
 void BackRank<T>::take_block(int from, const In<T>& kv,
                              const Out<T>& found) {
   const Index block = std::min(many.rule.key_block, circle.n_k);
-  const auto queries = spans_of(circle.queries, circle.place,
-                                lanes<T> * many.rule.groups);
+  const Index sweep = sweep_of(many.rule, circle.n_q);
+  const auto queries = spans_of(circle.queries, circle.place, sweep);
   const auto keys = spans_of(circle.keys, from, 4 * block);
   const Index c = std::ssize(queries), s = std::ssize(keys);
-  const Index groups = std::min(many.rule.groups,
-                                circle.n_q / lanes<T> + 1);
   const auto make = [&] {
-    return TileWork<T>{{groups, block, at.d_k, at.d_v}};
+    return TileWork<T>{{sweep / lanes<T>, block, at.d_k, at.d_v}};
   };
   for (Index t = 0; t < rounds_of(c, s); ++t)
     in_parallel(c * at.G, make, [&](Index task, TileWork<T>& work) {
@@ -818,8 +825,8 @@ void BackRank<T>::restart() {
 
 // go back round a circle
 /// Takes all blocks back, of which kv holds the first; afterwards the sums
-/// for this rank's own are in `sums`, its dK without the scale, second lap
-/// included.  Collective on the communicator of the circle.
+/// for this rank's own are in `sums`, its dK without the scale, dominant
+/// keys included.  Collective on the communicator of the circle.
 template <class T>
 void go_back(const Circle& c, BackRank<T>& back, Convoy<T>& kv,
              Convoy<T>& sums, Matrix<T>& room, Trouble& trouble) {
@@ -848,11 +855,7 @@ void go_back(const Circle& c, BackRank<T>& back, Convoy<T>& kv,
       for (Index i = 0; i < back.Q.rows(); ++i) back.settle(h, i);
   });
   const auto& owner = back.stars.owner;
-  const bool lap = any_of(c.comm, std::any_of(owner.begin(), owner.end(),
-                                              [](int o) { return o >= 0; }));
-  for (int t = 0; lap && t < c.size; ++t) {
-    const int from = c.before(c.place, t);
-
+  const auto add = [&](int from) {
     // add what belongs to the dominant keys of a block
     const Columns<T>& at = back.at;
     Out<T> sum = sums.block();
@@ -863,9 +866,16 @@ void go_back(const Circle& c, BackRank<T>& back, Convoy<T>& kv,
           .segment(at.shared(h) * at.d_k, at.d_k) +=
           back.stars.dX[k] * back.Q.row(i).segment(h * at.d_k, at.d_k);
     }
-    if (c.size == 1) break;
-    sums.depart(c.keys.rows(c.before(from)));
+  };
+  add(c.place);
+  const auto far = [&](int o) { return o >= 0 && o != c.place; };
+  const bool lap =
+      any_of(c.comm, std::any_of(owner.begin(), owner.end(), far));
+  for (int t = 1; lap && t <= c.size; ++t) {
+    const int from = c.before(c.place, t);
+    sums.depart(c.keys.rows(from));
     sums.arrive();
+    if (t < c.size) add(from);
   }
 }
 
@@ -1066,6 +1076,9 @@ Wave<T>::Wave(const Grid& g, Index w,
     Index per_q = 0, per_k = 0;
     for (const auto& x : queries) per_q += x.d;
     for (const auto& x : keys) per_k += x.d;
+    for (const Index x : {n, m, his.n * std::max(per_q, back),
+                          his.kv * std::max(per_k, back_keys)})
+      countable(x);
     q.in[i].resize(n, mine.n * per_q), k.in[i].resize(m, mine.kv * per_k);
     back_q.out[i] = Matrix<T>::Zero(n, mine.n * back);
     back_k.out[i] = Matrix<T>::Zero(m, mine.kv * back_keys);
@@ -1136,12 +1149,13 @@ HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
 template <class T>
 HeadsGradient<T> ring_attention_vjp(
     const Ring& ring, const Matrix<T>& Q, const Matrix<T>& K,
-    const Matrix<T>& V, HeadsOutput<T> y, const Matrix<T>& dO,
+    const Matrix<T>& V, const HeadsOutput<T>& y, const Matrix<T>& dO,
     const FlashHeads<T>& many = {}, const Matrix<T>& dlogZ = {}) {
   const detail::Watch watch("ring_attention_vjp", ring.comm, ring.patience);
   const detail::Circle circle = detail::circle_of(ring);
   std::optional<detail::Convoy<T>> kv, sums;
   std::optional<detail::BackRank<T>> back;
+  HeadsOutput<T> out;
   Matrix<T> room;
 
   // check the arguments and prepare to go back
@@ -1152,9 +1166,9 @@ HeadsGradient<T> ring_attention_vjp(
     kv.emplace(circle, 0, both), sums.emplace(circle, 1, both);
     kv->block().leftCols(K.cols()) = K;
     kv->block().rightCols(V.cols()) = V;
-    room.resize(kv->here.rows(), both);
+    room.resize(kv->here.rows(), both), out = y;
     back.emplace(circle, many, detail::columns_of(many, Q, V), view_in<T>(Q),
-                 view_in<T>(dO), view_out(y.O), y.logZ, dlogZ);
+                 view_in<T>(dO), view_out(out.O), out.logZ, dlogZ);
   });
   detail::Trouble trouble;
   detail::go_back(circle, *back, *kv, *sums, room, trouble);
@@ -1434,12 +1448,15 @@ void reduce_rows(MPI_Comm comm, Matrix<T>& all) {
 }
 }  // namespace detail
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective;
-/// states and their values must be equally many on all ranks.
+/// states and their values must be equally many on all ranks.  Throws
+/// std::bad_alloc, on all ranks.
 template <class T>
 void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
   if (states.empty()) return;
-  Matrix<T> all = detail::rows_of(states);
-  detail::reduce_rows(comm, all);
+  Matrix<T> all;
+  const MPI_Comm ours = detail::own(comm);
+  detail::together(ours, [&] { all = detail::rows_of(states); });
+  detail::reduce_rows(ours, all);
   detail::read_rows(all, states);
 }
 
@@ -1466,6 +1483,9 @@ std::vector<Online<T>> tree_decode(
   detail::agree(detail::own(comm), "tree_decode", mine, [&] {
     // check the cache of a rank
     detail::require_heads(Matrix<T>(q), K, V, FlashHeads<T>{H, H_k});
+    require(patience > 0, "tree_decode: patience is ", patience);
+    require(q.size() / H == K.cols() / H_k, "tree_decode: q is ", shape(q),
+            " for ", H, " heads, K is ", shape(K), " for ", H_k);
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
             shape(V));
     require(scale || q.size() > 0, "tree_decode: d_k = 0 needs a scale");

@@ -1,8 +1,11 @@
 // include/attn/ring_cost.hpp: tangled from chapters/10-ring.nw; edit that file, not this one.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
+
+#include "attn/argument.hpp"
 
 namespace attn {
 // simulate a ring
@@ -91,10 +94,21 @@ inline double causal_pairs(Placement where, int r, int t, double m) {
   if (where == Placement::zigzag) return m * m / 2;
   return t <= r ? m * m : 0;
 }
-/// Seconds of causal attention on a grid of `columns` columns, which divide
-/// the p ranks and H, forward or back (prop. volume).
+/// Do so many columns divide p ranks, and the heads of a layer evenly?
+inline bool fits_grid(const LayerExtents& x, int p, int columns) {
+  const auto divides = [](double a, double b) { return std::fmod(b, a) == 0; };
+  return columns >= 1 && p % columns == 0 &&
+         (divides(columns, x.G) ||
+          (divides(x.G, columns) && divides(columns, x.H)));
+}
+/// Seconds of causal attention on a grid of so many columns, forward or
+/// back (prop. volume), there with a second lap in each wave or without.
+/// Throws std::invalid_argument unless they fit the grid.
 inline double grid_time(const LayerExtents& x, const Machine& f,
-                        Placement where, int p, int columns, bool back) {
+                        Placement where, int p, int columns, bool back,
+                        bool lap = true) {
+  require(fits_grid(x, p, columns), "grid_time: ", columns, " columns for ",
+          p, " ranks and ", x.H, " heads on ", x.G);
   const double a = columns, kv = std::max(1.0, x.G / a), q = x.H / a;
   const double waves = columns == 1 ? 1 : kv;
 
@@ -106,7 +120,7 @@ inline double grid_time(const LayerExtents& x, const Machine& f,
            f.row * m * q / waves;
   };
   const double message = f.far.seconds(2 * x.s * m * x.d * kv / waves);
-  const double wave = back ? ring_time_back(b, work, message, true)
+  const double wave = back ? ring_time_back(b, work, message, lap)
                            : ring_time(b, work, message).total;
   if (columns == 1) return wave;
 
@@ -119,18 +133,21 @@ inline double grid_time(const LayerExtents& x, const Machine& f,
   const double home = (a - 2) * net.alpha + net.seconds(rows * in);
   return there + (waves - 1) * std::max(wave, there + home) + wave + home;
 }
-/// Share of the ideal speed that grid_time leaves.
+/// Share of the ideal speed that grid_time leaves.  Throws like it.
 inline double grid_speed(const LayerExtents& x, const Machine& f,
-                         Placement where, int p, int columns, bool back) {
+                         Placement where, int p, int columns, bool back,
+                         bool lap = true) {
   const double ops = x.n * (x.n + 1) / 2 * x.H * (back ? 10 : 4) * x.d;
-  return ops / f.flops / p / grid_time(x, f, where, p, columns, back);
+  return ops / f.flops / p / grid_time(x, f, where, p, columns, back, lap);
 }
-/// The best number of columns > 1, a power of two below p and up to H.
+/// The best number of columns between 1 and p of those that fit the grid;
+/// if there is none, p if that fits, or else 1.
 inline int best_columns(const LayerExtents& x, const Machine& f, int p,
                         bool back) {
-  int best = 2;
+  int best = fits_grid(x, p, p) ? p : 1;
   double most = 0;
-  for (int a = 2; a < p && a <= x.H; a *= 2) {
+  for (int a = 2; a < p; ++a) {
+    if (!fits_grid(x, p, a)) continue;
     const double speed = grid_speed(x, f, Placement::zigzag, p, a, back);
     if (speed > most) most = speed, best = a;
   }
