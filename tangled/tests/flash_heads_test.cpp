@@ -252,6 +252,10 @@ BOOST_AUTO_TEST_CASE(few_queries_of_several_heads) {
   check_turns<float, double>(40);
   check_turns<double, quad>(8);
 }
+BOOST_AUTO_TEST_CASE(few_queries_fill_lanes_together) {
+  check_together<float, double>(400);
+  check_together<double, quad>(30);
+}
 BOOST_AUTO_TEST_CASE(few_queries_refused) {
   const auto K = gaussian<float>(4, 3, 1, "K");
   const auto Q = gaussian<float>(4, 3, 1, "Q");

@@ -920,8 +920,8 @@ bool alike(const Plan<T>& a, const Plan<T>& b) {
   const auto said = [](const Plan<T>& p) {
     const FlashRule<T>& r = p.rule;
     return std::tuple(p.queries, p.keys, p.offset, p.factor, p.cap, r.left,
-                      r.right, r.groups, p.has_slope(),
-                      p.sink(0).has_value(), r.share, r.bias || r.keep);
+                      r.right, r.key_block, r.groups, r.share, p.has_slope(),
+                      p.sink(0).has_value(), r.bias || r.keep);
   };
   return a.rule.share == 1 && !a.rule.bias && !a.rule.keep &&
          said(a) == said(b);
