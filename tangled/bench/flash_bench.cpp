@@ -227,11 +227,13 @@ template <class T>
 void by_tiles(const std::vector<FlashHead<T>>& heads) {
   const auto& f = heads.front();
   detail::ForwardWork<T> work(f.rule.groups, f.rule.key_block, f.K.cols(),
-                              f.V.cols());
-  for (const auto& h : heads) {
-    const detail::Plan<T> plan("flash", h);
+                              f.V.cols(), detail::lanes<T>);
+  const std::size_t n = f.K.data() == heads.back().K.data() ? heads.size() : 1;
+  for (std::size_t h = 0; h < heads.size(); h += n) {
+    detail::Plan<T> plan("flash", heads[h]);
+    plan.queries *= Index(n), plan.rule.share = Index(n);
     for (Index i = 0; i < plan.queries; i += plan.sweep())
-      detail::forward_sweep<T>({&h, 1}, plan, i, work);
+      detail::forward_sweep<T>({&heads[h], n}, plan, i, work);
   }
 }
 template <class T>
