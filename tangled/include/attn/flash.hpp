@@ -208,10 +208,8 @@ struct Plan {
     return rule.sinks[std::size_t(i % rule.share)];
   }
   bool has_slope() const { return !rule.slopes.empty() || rule.slope != 0; }
-  bool kept(Index i, Index j) const {
-    return !rule.keep || (*rule.keep)(i / rule.keep_q, j / rule.keep_k);
-  }
   bool any(Index q, Index n, Index from, Index to) const;
+  bool all(Index q, Index n, Index from, Index to) const;
 };
 template <class T>
 bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
@@ -219,6 +217,17 @@ bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
   const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
   const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
   return rule.keep->block(i0, j0, i1 - i0 + 1, j1 - j0 + 1).any();
+}
+template <class T>
+bool Plan<T>::all(Index q, Index n, Index from, Index to) const {
+  if (!rule.keep) return true;
+  const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
+  const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
+  static_assert(sizeof(bool) == 1);
+  for (Index i = i0; i <= i1; ++i)
+    if (std::memchr(&(*rule.keep)(i, j0), 0, std::size_t(j1 - j0 + 1)))
+      return false;
+  return true;
 }
 template <class T>
 Plan<T>::Plan(const char* who, const FlashHead<T>& h)
@@ -292,12 +301,87 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   }
 }
 
+// transpose by squares
+/// y = x^T, by squares of registers.
+template <class X, class Y>
+void transpose_into(const X& x, Y y) {
+  using T = typename X::Scalar;
+  constexpr int w = width<T>;
+  for (Index i = 0; i < x.rows(); i += w)
+    for (Index a = 0; a < x.cols(); a += w) {
+      const Index n = std::min<Index>(w, x.rows() - i);
+      const Index d = std::min<Index>(w, x.cols() - a);
+      if (n < w || d < w)
+        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
+      else
+
+        // transpose one square of registers
+        {
+          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
+              x.template block<w, w>(i, a);
+          square.transposeInPlace();
+          y.template block<w, w>(a, i) = square;
+        }
+    }
+}
+
 // see lanes as one array
+/// x if so, else y.
+template <class T>
+T either(bool so, T x, T y) {
+  using Bits = typename Exp2<T>::Bits;
+  const Bits b = so ? ~Bits(0) : Bits(0);
+  return std::bit_cast<T>(Bits((std::bit_cast<Bits>(x) & b) |
+                               (std::bit_cast<Bits>(y) & ~b)));
+}
 /// The numbers of n lanes as one array.
 template <class L>
 auto in_one(L* s, Index n) {
   using A = Eigen::Array<typename L::Scalar, Eigen::Dynamic, 1>;
   return Eigen::Map<A>(s->data(), n * L::SizeAtCompileTime);
+}
+/// x_i += b_i to base two for n numbers, or forbids.
+template <class T>
+void add_or_forbid(T* x, const T* b, Index n) {
+  for (Index i = 0; i < n; ++i) {
+    const T two = std::numbers::log2e_v<T> * b[i];
+    x[i] = either(two < std::numeric_limits<T>::lowest(), two, x[i] + two);
+  }
+}
+/// Adds biases, a row for a query, to the scores of a tile, or forbids.
+template <class B, class L>
+void add_bias(const B& bias, L* s) {
+  using T = typename L::Scalar;
+  constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
+  if constexpr (lane == 1)
+    return add_or_forbid(s->data(), &bias.coeffRef(0, 0), bias.cols());
+  std::array<L, w> part;
+  part.fill(L::Zero());
+  for (Index k = 0; k < bias.cols(); k += w) {
+    const Index some = std::min(w, bias.cols() - k);
+    Eigen::Map<Matrix<T>> lanes_of(part[0].data(), some, lane);
+    transpose_into(bias.middleCols(k, some), lanes_of.leftCols(bias.rows()));
+    add_or_forbid(s[k].data(), part[0].data(), some * lane);
+  }
+}
+/// Forbids the pairs of queries q .. q + n - 1 and keys j .. j + b - 1 that
+/// a mask does not keep.
+template <class L>
+void forbid_pairs(const Matrix<bool>& keep, L* s, Index q, Index n, Index j,
+                  Index b) {
+  using T = typename L::Scalar;
+  constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
+  constexpr std::array of{-std::numeric_limits<T>::infinity(), T(0)};
+  Eigen::Matrix<T, lane, w, Eigen::RowMajor> bias;
+  for (Index k = 0; k < b; k += w) {
+    const Index some = std::min(w, b - k);
+    for (Index i = 0; i < n; ++i) {
+      const bool* row = &keep(q + i, j + k);
+      for (Index c = 0; c < some; ++c)
+        bias(i, c) = of[row[c]];
+    }
+    add_bias(bias.topLeftCorner(n, some), s + k);
+  }
 }
 
 // finish the scores of a tile
@@ -330,11 +414,7 @@ bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
   if (plan.rule.bias)
 
     // add the bias or forbid
-    for (Index k = 0; k < b; ++k)
-      for (Index i = 0; i < n; ++i) {
-        const T B = log2e * (*plan.rule.bias)(q + i, j + k);
-        s[k][i] = is_forbidden(B) ? B : s[k][i] + B;
-      }
+    add_bias(plan.rule.bias->block(q, j, n, b), s);
   return forbid(plan, s, q, n, j, b) || plan.rule.bias;
 }
 /// Sets scores of forbidden pairs to -infinity; false if there are none.
@@ -342,7 +422,7 @@ template <class T, class L>
 bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
             Index b) {
   if (plan.first(q + n - 1) <= j && j + b <= plan.last(q) &&
-      !plan.rule.keep)
+      plan.all(q, n, j, j + b))
     return false;
   constexpr T never = -std::numeric_limits<T>::infinity();
 
@@ -353,13 +433,27 @@ bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
     last[i] = T(std::clamp<Index>(plan.last(q + i) - j, 0, b));
   }
   for (Index k = 0; k < b; ++k)
-    s[k] = (first <= T(k) && last > T(k)).select(s[k], never);
+    for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+      s[k][i] = either((T(k) < first[i]) | (last[i] <= T(k)), never, s[k][i]);
 
   // forbid what the mask does not keep
-  if (plan.rule.keep)
+  if (plan.rule.keep && plan.rule.keep_q == 1 && plan.rule.keep_k == 1) {
+    forbid_pairs(*plan.rule.keep, s, q, n, j, b);
+  } else if (plan.rule.keep) {
+    const Index wide = plan.rule.keep_k;
+    std::array<Index, L::SizeAtCompileTime> row{};
     for (Index i = 0; i < n; ++i)
-      for (Index k = 0; k < b; ++k)
-        if (!plan.kept(q + i, j + k)) s[k][i] = never;
+      row[std::size_t(i)] = (q + i) / plan.rule.keep_q;
+    L kept = L::Zero();
+    for (Index k = 0, left = wide - j % wide; k < b; ++k, --left) {
+      if (left == 0) left = wide;
+      if (k == 0 || left == wide)
+        for (Index i = 0; i < n; ++i)
+          kept[i] = T((*plan.rule.keep)(row[std::size_t(i)], (j + k) / wide));
+      for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+        s[k][i] = either(kept[i] == 0, never, s[k][i]);
+    }
+  }
   return true;
 }
 
@@ -403,28 +497,6 @@ auto table(std::vector<L>& x) {
   return Eigen::Map<Matrix<typename L::Scalar>>(
       x.empty() ? nullptr : x[0].data(), std::ssize(x),
       L::SizeAtCompileTime);
-}
-/// y = x^T, by squares of registers.
-template <class X, class Y>
-void transpose_into(const X& x, Y y) {
-  using T = typename X::Scalar;
-  constexpr int w = width<T>;
-  for (Index i = 0; i < x.rows(); i += w)
-    for (Index a = 0; a < x.cols(); a += w) {
-      const Index n = std::min<Index>(w, x.rows() - i);
-      const Index d = std::min<Index>(w, x.cols() - a);
-      if (n < w || d < w)
-        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
-      else
-
-        // transpose one square of registers
-        {
-          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
-              x.template block<w, w>(i, a);
-          square.transposeInPlace();
-          y.template block<w, w>(a, i) = square;
-        }
-    }
 }
 /// v as a function of the index.
 template <class L>
@@ -1295,8 +1367,10 @@ void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
   // recompute the weights of a tile
   if (partial)
     for (Index k = 0; k < b; ++k) {
-      Lane<T>& x = p[std::size_t(k)];
-      x = (x == -std::numeric_limits<T>::infinity()).select(x, x - w.L);
+      T* x = p[std::size_t(k)].data();
+      for (int i = 0; i < lanes<T>; ++i)
+        x[i] = either(x[i] < std::numeric_limits<T>::lowest(), x[i],
+                      x[i] - w.L[i]);
     }
   const Lane<T> L = partial ? Lane<T>(Lane<T>::Zero()) : w.L;
   exp2_lanes(p.data(), b, L);
@@ -1312,7 +1386,7 @@ void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
     for (std::size_t k = 0; k < std::size_t(b); ++k) {
       const T* a = p[k].data();
       T* y = s[k].data();
-      for (int i = 0; i < lanes<T>; ++i) y[i] = a[i] == 0 ? T(0) : y[i];
+      for (int i = 0; i < lanes<T>; ++i) y[i] = either(a[i] == 0, T(0), y[i]);
     }
   if ((top > T(0.75)).any()) set_aside(w, tile, plan, j, b);
   for (Index k = 0; k < b; ++k) w.rest += s[std::size_t(k)];
