@@ -329,10 +329,10 @@ void transpose_into(const X& x, Y y) {
 /// x if so, else y.
 template <class T>
 T either(bool so, T x, T y) {
-  using Bits = typename Exp2<T>::Bits;
-  const Bits b = so ? ~Bits(0) : Bits(0);
-  return std::bit_cast<T>(Bits((std::bit_cast<Bits>(x) & b) |
-                               (std::bit_cast<Bits>(y) & ~b)));
+  using Word = typename Exp2<T>::Bits;
+  const Word b = so ? ~Word(0) : Word(0);
+  return std::bit_cast<T>(Word((std::bit_cast<Word>(x) & b) |
+                               (std::bit_cast<Word>(y) & ~b)));
 }
 /// The numbers of n lanes as one array.
 template <class L>
