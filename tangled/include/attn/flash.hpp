@@ -770,14 +770,14 @@ Index filled(Index d) {
 /// and o, of e numbers; scores s of blocks met; a strip of keys.
 template <class T>
 struct FewWork {
-  static constexpr Index most = 8;  // blocks
-  Index block, d = 0, e = 0, slot = 0, row = 0, span = 0;
+  Index most, block, d = 0, e = 0, slot = 0, row = 0, span = 0;
   Lanes<T> s;
   std::vector<T> x, m, l, o, strip;
   std::vector<FewTile<T>> tiles;
   std::vector<FewRow<T>> rows;
-  FewWork(Index n, Index b, Index d_k, Index d_v)
-      : block(b), s(std::size_t(n * (lanes_of(b) * most + 1))),
+  FewWork(Index n, Index b, Index d_k, Index d_v, Index blocks = 8)
+      : most(std::clamp<Index>(blocks, 1, 8)), block(b),
+        s(std::size_t(n * (lanes_of(b) * most + 1))),
         x(std::size_t(n * filled<T>(d_k))), m(std::size_t(n)), l(m),
         o(std::size_t(n * d_v)), strip(std::size_t(width<T> * filled<T>(d_k))) {
     tiles.reserve(std::size_t(most)), rows.reserve(std::size_t(n));
@@ -1177,7 +1177,8 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
   // divide the turns into tasks
   detail::OfHeads<T> own(plans, turns);
   std::vector<Index> tasks{0};
-  Index d_k = 0, d_v = 0, groups = 0, block = 1, rows = 0, copied = 0;
+  Index d_k = 0, d_v = 0, groups = 0, block = 1, blocks = 1;
+  Index rows = 0, copied = 0;
   for (const auto& turn : turns) {
     const auto& h = heads[turn.first];
     Index n = std::min<Index>(turn.queries, 1);
@@ -1186,6 +1187,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
     block = std::max(block, std::min(h.rule.key_block, h.K.rows()));
+    blocks = std::max(blocks, (h.K.rows() - 1) / h.rule.key_block + 1);
     if (detail::by_rows<T>(turn)) {
       rows = std::max(rows, turn.queries);
     } else {
@@ -1211,7 +1213,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     std::pair<std::optional<detail::ForwardWork<T>>,
               std::optional<detail::FewWork<T>>> work;
     if (groups > 0) work.first.emplace(groups, block, d_k, d_v, copied);
-    if (rows > 0) work.second.emplace(rows, block, d_k, d_v);
+    if (rows > 0) work.second.emplace(rows, block, d_k, d_v, blocks);
     return work;
   };
   detail::in_parallel(tasks.back(), make, [&](Index i, auto& work) {
