@@ -371,14 +371,14 @@ void forbid_pairs(const Matrix<bool>& keep, L* s, Index q, Index n, Index j,
                   Index b) {
   using T = typename L::Scalar;
   constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
-  constexpr std::array of{-std::numeric_limits<T>::infinity(), T(0)};
+  constexpr T never = -std::numeric_limits<T>::infinity();
   Eigen::Matrix<T, lane, w, Eigen::RowMajor> bias;
   for (Index k = 0; k < b; k += w) {
     const Index some = std::min(w, b - k);
     for (Index i = 0; i < n; ++i) {
       const bool* row = &keep(q + i, j + k);
       for (Index c = 0; c < some; ++c)
-        bias(i, c) = of[row[c]];
+        bias(i, c) = either(row[c], T(0), never);
     }
     add_bias(bias.topLeftCorner(n, some), s + k);
   }
