@@ -208,10 +208,8 @@ struct Plan {
     return rule.sinks[std::size_t(i % rule.share)];
   }
   bool has_slope() const { return !rule.slopes.empty() || rule.slope != 0; }
-  bool kept(Index i, Index j) const {
-    return !rule.keep || (*rule.keep)(i / rule.keep_q, j / rule.keep_k);
-  }
   bool any(Index q, Index n, Index from, Index to) const;
+  bool all(Index q, Index n, Index from, Index to) const;
 };
 template <class T>
 bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
@@ -219,6 +217,17 @@ bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
   const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
   const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
   return rule.keep->block(i0, j0, i1 - i0 + 1, j1 - j0 + 1).any();
+}
+template <class T>
+bool Plan<T>::all(Index q, Index n, Index from, Index to) const {
+  if (!rule.keep) return true;
+  const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
+  const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
+  static_assert(sizeof(bool) == 1);
+  for (Index i = i0; i <= i1; ++i)
+    if (std::memchr(&(*rule.keep)(i, j0), 0, std::size_t(j1 - j0 + 1)))
+      return false;
+  return true;
 }
 template <class T>
 Plan<T>::Plan(const char* who, const FlashHead<T>& h)
@@ -292,12 +301,87 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   }
 }
 
+// transpose by squares
+/// y = x^T, by squares of registers.
+template <class X, class Y>
+void transpose_into(const X& x, Y y) {
+  using T = typename X::Scalar;
+  constexpr int w = width<T>;
+  for (Index i = 0; i < x.rows(); i += w)
+    for (Index a = 0; a < x.cols(); a += w) {
+      const Index n = std::min<Index>(w, x.rows() - i);
+      const Index d = std::min<Index>(w, x.cols() - a);
+      if (n < w || d < w)
+        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
+      else
+
+        // transpose one square of registers
+        {
+          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
+              x.template block<w, w>(i, a);
+          square.transposeInPlace();
+          y.template block<w, w>(a, i) = square;
+        }
+    }
+}
+
 // see lanes as one array
+/// x if so, else y.
+template <class T>
+T either(bool so, T x, T y) {
+  using Word = typename Exp2<T>::Bits;
+  const Word b = so ? ~Word(0) : Word(0);
+  return std::bit_cast<T>(Word((std::bit_cast<Word>(x) & b) |
+                               (std::bit_cast<Word>(y) & ~b)));
+}
 /// The numbers of n lanes as one array.
 template <class L>
 auto in_one(L* s, Index n) {
   using A = Eigen::Array<typename L::Scalar, Eigen::Dynamic, 1>;
   return Eigen::Map<A>(s->data(), n * L::SizeAtCompileTime);
+}
+/// x_i += b_i to base two for n numbers, or forbids.
+template <class T>
+void add_or_forbid(T* x, const T* b, Index n) {
+  for (Index i = 0; i < n; ++i) {
+    const T two = std::numbers::log2e_v<T> * b[i];
+    x[i] = either(two < std::numeric_limits<T>::lowest(), two, x[i] + two);
+  }
+}
+/// Adds biases, a row for a query, to the scores of a tile, or forbids.
+template <class B, class L>
+void add_bias(const B& bias, L* s) {
+  using T = typename L::Scalar;
+  constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
+  if constexpr (lane == 1)
+    return add_or_forbid(s->data(), &bias.coeffRef(0, 0), bias.cols());
+  std::array<L, w> part;
+  part.fill(L::Zero());
+  for (Index k = 0; k < bias.cols(); k += w) {
+    const Index some = std::min(w, bias.cols() - k);
+    Eigen::Map<Matrix<T>> lanes_of(part[0].data(), some, lane);
+    transpose_into(bias.middleCols(k, some), lanes_of.leftCols(bias.rows()));
+    add_or_forbid(s[k].data(), part[0].data(), some * lane);
+  }
+}
+/// Forbids the pairs of queries q .. q + n - 1 and keys j .. j + b - 1 that
+/// a mask does not keep.
+template <class L>
+void forbid_pairs(const Matrix<bool>& keep, L* s, Index q, Index n, Index j,
+                  Index b) {
+  using T = typename L::Scalar;
+  constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
+  constexpr T never = -std::numeric_limits<T>::infinity();
+  Eigen::Matrix<T, lane, w, Eigen::RowMajor> bias;
+  for (Index k = 0; k < b; k += w) {
+    const Index some = std::min(w, b - k);
+    for (Index i = 0; i < n; ++i) {
+      const bool* row = &keep(q + i, j + k);
+      for (Index c = 0; c < some; ++c)
+        bias(i, c) = either(row[c], T(0), never);
+    }
+    add_bias(bias.topLeftCorner(n, some), s + k);
+  }
 }
 
 // finish the scores of a tile
@@ -330,11 +414,7 @@ bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
   if (plan.rule.bias)
 
     // add the bias or forbid
-    for (Index k = 0; k < b; ++k)
-      for (Index i = 0; i < n; ++i) {
-        const T B = log2e * (*plan.rule.bias)(q + i, j + k);
-        s[k][i] = is_forbidden(B) ? B : s[k][i] + B;
-      }
+    add_bias(plan.rule.bias->block(q, j, n, b), s);
   return forbid(plan, s, q, n, j, b) || plan.rule.bias;
 }
 /// Sets scores of forbidden pairs to -infinity; false if there are none.
@@ -342,7 +422,7 @@ template <class T, class L>
 bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
             Index b) {
   if (plan.first(q + n - 1) <= j && j + b <= plan.last(q) &&
-      !plan.rule.keep)
+      plan.all(q, n, j, j + b))
     return false;
   constexpr T never = -std::numeric_limits<T>::infinity();
 
@@ -353,13 +433,27 @@ bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
     last[i] = T(std::clamp<Index>(plan.last(q + i) - j, 0, b));
   }
   for (Index k = 0; k < b; ++k)
-    s[k] = (first <= T(k) && last > T(k)).select(s[k], never);
+    for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+      s[k][i] = either((T(k) < first[i]) | (last[i] <= T(k)), never, s[k][i]);
 
   // forbid what the mask does not keep
-  if (plan.rule.keep)
+  if (plan.rule.keep && plan.rule.keep_q == 1 && plan.rule.keep_k == 1) {
+    forbid_pairs(*plan.rule.keep, s, q, n, j, b);
+  } else if (plan.rule.keep) {
+    const Index wide = plan.rule.keep_k;
+    std::array<Index, L::SizeAtCompileTime> row{};
     for (Index i = 0; i < n; ++i)
-      for (Index k = 0; k < b; ++k)
-        if (!plan.kept(q + i, j + k)) s[k][i] = never;
+      row[std::size_t(i)] = (q + i) / plan.rule.keep_q;
+    L kept = L::Zero();
+    for (Index k = 0, left = wide - j % wide; k < b; ++k, --left) {
+      if (left == 0) left = wide;
+      if (k == 0 || left == wide)
+        for (Index i = 0; i < n; ++i)
+          kept[i] = T((*plan.rule.keep)(row[std::size_t(i)], (j + k) / wide));
+      for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+        s[k][i] = either(kept[i] == 0, never, s[k][i]);
+    }
+  }
   return true;
 }
 
@@ -403,28 +497,6 @@ auto table(std::vector<L>& x) {
   return Eigen::Map<Matrix<typename L::Scalar>>(
       x.empty() ? nullptr : x[0].data(), std::ssize(x),
       L::SizeAtCompileTime);
-}
-/// y = x^T, by squares of registers.
-template <class X, class Y>
-void transpose_into(const X& x, Y y) {
-  using T = typename X::Scalar;
-  constexpr int w = width<T>;
-  for (Index i = 0; i < x.rows(); i += w)
-    for (Index a = 0; a < x.cols(); a += w) {
-      const Index n = std::min<Index>(w, x.rows() - i);
-      const Index d = std::min<Index>(w, x.cols() - a);
-      if (n < w || d < w)
-        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
-      else
-
-        // transpose one square of registers
-        {
-          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
-              x.template block<w, w>(i, a);
-          square.transposeInPlace();
-          y.template block<w, w>(a, i) = square;
-        }
-    }
 }
 /// v as a function of the index.
 template <class L>
@@ -698,14 +770,14 @@ Index filled(Index d) {
 /// and o, of e numbers; scores s of blocks met; a strip of keys.
 template <class T>
 struct FewWork {
-  static constexpr Index most = 8;  // blocks
-  Index block, d = 0, e = 0, slot = 0, row = 0, span = 0;
+  Index most, block, d = 0, e = 0, slot = 0, row = 0, span = 0;
   Lanes<T> s;
   std::vector<T> x, m, l, o, strip;
   std::vector<FewTile<T>> tiles;
   std::vector<FewRow<T>> rows;
-  FewWork(Index n, Index b, Index d_k, Index d_v)
-      : block(b), s(std::size_t(n * (lanes_of(b) * most + 1))),
+  FewWork(Index n, Index b, Index d_k, Index d_v, Index blocks = 8)
+      : most(std::clamp<Index>(blocks, 1, 8)), block(b),
+        s(std::size_t(n * (lanes_of(b) * most + 1))),
         x(std::size_t(n * filled<T>(d_k))), m(std::size_t(n)), l(m),
         o(std::size_t(n * d_v)), strip(std::size_t(width<T> * filled<T>(d_k))) {
     tiles.reserve(std::size_t(most)), rows.reserve(std::size_t(n));
@@ -920,8 +992,8 @@ bool alike(const Plan<T>& a, const Plan<T>& b) {
   const auto said = [](const Plan<T>& p) {
     const FlashRule<T>& r = p.rule;
     return std::tuple(p.queries, p.keys, p.offset, p.factor, p.cap, r.left,
-                      r.right, r.groups, p.has_slope(),
-                      p.sink(0).has_value(), r.share, r.bias || r.keep);
+                      r.right, r.key_block, r.groups, r.share, p.has_slope(),
+                      p.sink(0).has_value(), r.bias || r.keep);
   };
   return a.rule.share == 1 && !a.rule.bias && !a.rule.keep &&
          said(a) == said(b);
@@ -1105,7 +1177,8 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
   // divide the turns into tasks
   detail::OfHeads<T> own(plans, turns);
   std::vector<Index> tasks{0};
-  Index d_k = 0, d_v = 0, groups = 0, block = 1, rows = 0, copied = 0;
+  Index d_k = 0, d_v = 0, groups = 0, block = 1, blocks = 1;
+  Index rows = 0, copied = 0;
   for (const auto& turn : turns) {
     const auto& h = heads[turn.first];
     Index n = std::min<Index>(turn.queries, 1);
@@ -1114,6 +1187,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
     block = std::max(block, std::min(h.rule.key_block, h.K.rows()));
+    blocks = std::max(blocks, (h.K.rows() - 1) / h.rule.key_block + 1);
     if (detail::by_rows<T>(turn)) {
       rows = std::max(rows, turn.queries);
     } else {
@@ -1139,7 +1213,7 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     std::pair<std::optional<detail::ForwardWork<T>>,
               std::optional<detail::FewWork<T>>> work;
     if (groups > 0) work.first.emplace(groups, block, d_k, d_v, copied);
-    if (rows > 0) work.second.emplace(rows, block, d_k, d_v);
+    if (rows > 0) work.second.emplace(rows, block, d_k, d_v, blocks);
     return work;
   };
   detail::in_parallel(tasks.back(), make, [&](Index i, auto& work) {
@@ -1295,8 +1369,10 @@ void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
   // recompute the weights of a tile
   if (partial)
     for (Index k = 0; k < b; ++k) {
-      Lane<T>& x = p[std::size_t(k)];
-      x = (x == -std::numeric_limits<T>::infinity()).select(x, x - w.L);
+      T* x = p[std::size_t(k)].data();
+      for (int i = 0; i < lanes<T>; ++i)
+        x[i] = either(x[i] < std::numeric_limits<T>::lowest(), x[i],
+                      x[i] - w.L[i]);
     }
   const Lane<T> L = partial ? Lane<T>(Lane<T>::Zero()) : w.L;
   exp2_lanes(p.data(), b, L);
@@ -1312,7 +1388,7 @@ void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
     for (std::size_t k = 0; k < std::size_t(b); ++k) {
       const T* a = p[k].data();
       T* y = s[k].data();
-      for (int i = 0; i < lanes<T>; ++i) y[i] = a[i] == 0 ? T(0) : y[i];
+      for (int i = 0; i < lanes<T>; ++i) y[i] = either(a[i] == 0, T(0), y[i]);
     }
   if ((top > T(0.75)).any()) set_aside(w, tile, plan, j, b);
   for (Index k = 0; k < b; ++k) w.rest += s[std::size_t(k)];
