@@ -38,7 +38,8 @@ Matrix<T> stored(const Problem<T>& p, bool causal) {
   };
   const auto each = [&](auto f) {
     for (Index k = 0; k < groups; ++k)
-      detail::start_group(g, plan, h.Q, k * w), f(k);
+      detail::start_group(g, plan, detail::some_rows(h.Q, k * w,
+                          std::min(w, n - k * w)), k * w), f(k);
   };
   each([&](Index k) {
     detail::product<L>(h.K, detail::lane_of(g.x), rows(k), detail::from_zero);
@@ -59,7 +60,7 @@ Matrix<T> stored(const Problem<T>& p, bool causal) {
     detail::product<L>(h.V.transpose(), rows(k), detail::lane_of(g.o),
                        detail::from_zero);
     g.l = sums[std::size_t(k)];
-    detail::finish_group(g, h.O, h.logZ);
+    detail::finish_group(g, detail::some_rows(h.O, g.q, g.n));
   });
   return O;
 }
@@ -220,17 +221,48 @@ static void group_decoding(benchmark::State& state, bool at_once) {
   });
 }
 
+// time biases and masks of pairs
+static void pairs(benchmark::State& state, bool biased, bool masked) {
+  const Index n = 1024, d = 64;
+  const auto Q = gaussian<float>(n, d, 1), K = gaussian<float>(n, d, 2);
+  const auto V = gaussian<float>(n, d, 3), B = gaussian<float>(n, n, 4);
+  const Matrix<bool> keep = B.array() > 0;
+  FlashRule<float> rule;
+  if (biased) rule.bias = &B;
+  if (masked) rule.keep = &keep;
+  Matrix<float> O(n, d);
+  const FlashHead<float> h{view_in<float>(Q), view_in<float>(K),
+                           view_in<float>(V), view_out(O), nullptr, rule};
+  const auto attend = [&] { flash_forward<float>({&h, 1}); };
+  attend();
+  for (const Index i : {Index(0), n - 1})
+
+    // compare a row of pairs with its definition
+    {
+      RowVector<double> s = (lift<double>(K) * lift<double>(Q).row(i).transpose())
+                                .transpose() / 8;
+      if (biased) s += lift<double>(B).row(i);
+      RowVector<double> A = (s.array() - s.maxCoeff()).exp();
+      if (masked) A = A.cwiseProduct(keep.row(i).cast<double>());
+      if (!near(O.row(i), RowVector<double>(A / A.sum() * lift<double>(V))))
+        return state.SkipWithError("wrong output");
+    }
+  run<float>(state, 4.0 * double(n * n * d), attend);
+}
+
 // time few queries in lanes and in rows
 enum class By { tiles, rows };
 template <class T>
 void by_tiles(const std::vector<FlashHead<T>>& heads) {
   const auto& f = heads.front();
   detail::ForwardWork<T> work(f.rule.groups, f.rule.key_block, f.K.cols(),
-                              f.V.cols());
-  for (const auto& h : heads) {
-    const detail::Plan<T> plan("flash", h);
+                              f.V.cols(), detail::lanes<T>);
+  const std::size_t n = f.K.data() == heads.back().K.data() ? heads.size() : 1;
+  for (std::size_t h = 0; h < heads.size(); h += n) {
+    detail::Plan<T> plan("flash", heads[h]);
+    plan.queries *= Index(n), plan.rule.share = Index(n);
     for (Index i = 0; i < plan.queries; i += plan.sweep())
-      detail::forward_sweep(h, plan, i, work);
+      detail::forward_sweep<T>({&heads[h], n}, plan, i, work);
   }
 }
 template <class T>
@@ -431,5 +463,8 @@ static const int registered = [] {
             [=](auto& t) {
               few_forward(t, n, own ? 8 : 1, rows ? By::rows : By::tiles);
             });
+  add("pairs/none", [](auto& t) { pairs(t, false, false); });
+  add("pairs/bias", [](auto& t) { pairs(t, true, false); });
+  add("pairs/keep", [](auto& t) { pairs(t, false, true); });
   return 0;
 }();

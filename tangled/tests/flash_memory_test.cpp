@@ -122,9 +122,16 @@ BOOST_AUTO_TEST_CASE(workspace_at_every_length) {
 BOOST_AUTO_TEST_CASE(workspace_of_few_queries) {
   FlashRule<float> rule;
   rule.queries = 3;
-  const Held small = held(300, 16, rule), large = held(9000, 16, rule);
+  const Held small = held(1024, 16, rule), large = held(9000, 16, rule);
   verify(double(std::abs(small.forward - large.forward)), 0);
+  verify(double(std::abs(small.both - large.both)), 0);
   verify(double(std::abs(small.calls - large.calls)), 0);
+}
+BOOST_AUTO_TEST_CASE(workspace_of_one_long_block) {
+  FlashRule<float> rule;
+  rule.queries = 3, rule.key_block = std::numeric_limits<Index>::max();
+  const Held one = held(9000, 16, rule), two = held(18000, 16, rule);
+  verify(std::abs(double(two.forward - one.forward) - 4.0 * 3 * 9000), 500);
 }
 BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
   const Held small = held(300, 16, {}), large = held(2400, 16, {});

@@ -214,6 +214,108 @@ void check_turns(std::uint64_t last) {
   }
 }
 
+// check heads that fill lanes together
+template <class T>
+void change_one_word(Case<T>& c, Index which) {
+  FlashRule<T>& r = c.plain;
+  switch (which) {
+    case 0: r.scale = T(0.5); break;
+    case 1: r.softcap = T(0.7); break;
+    case 2: r.offset = 3; break;
+    case 3: r.left = 5; break;
+    case 4: r.right = 1; break;
+    case 5: r.queries = c.Q.rows() / 2; break;
+    case 6: r.keys = 41; break;
+    case 7: r.groups = 2; break;
+    case 8: r.sink = r.sink ? std::optional<T>() : T(1); break;
+    case 9: r.slope = r.slope != 0 ? T(0) : T(0.25); break;
+    case 10: c.biased = true; break;
+    case 11: c.masked = true; break;
+    case 12: r.key_block = 16; break;
+    case 13: r.share = (c.Q.rows() | r.queries.value_or(0)) % 2 ? 1 : 2;
+  }
+}
+template <class T>
+FlashRule<T> common_rule(Dice& roll, Index n) {
+  FlashRule<T> r;
+  r.key_block = 32, r.groups = 1 + roll(4);
+  if (roll(2)) r.right = roll(3);
+  if (roll(2)) r.left = 20 + roll(60);
+  if (roll(4) == 0) r.softcap = T(1.5);
+  if (roll(4) == 0) r.offset = roll(90) - 10;
+  if (roll(4) == 0) r.queries = n - n / 3;
+  if (roll(4) == 0) r.keys = 50;
+  return r;
+}
+template <class T>
+std::vector<Case<T>> heads_alike(Dice& roll, const Matrix<T>& K,
+                                 const Matrix<T>& V) {
+  const Index lane = detail::lanes<T>, share = 2 + roll(8);
+  const Index n = std::array{Index(1), Index(2), lane / 2, lane / 2 + 1,
+                             lane - 1, lane + 1, 2 * lane}[roll(7)];
+  const auto rule = common_rule<T>(roll, n);
+  const bool slopes = roll(2), sinks = roll(2);
+  const Index odd = roll(2) ? roll(share) : -1, which = roll(14);
+  std::vector<Case<T>> list;
+  for (Index h = 0; h < share; ++h) {
+    const auto seed = std::uint64_t(100 * h + 7);
+    Case<T> c{gaussian<T>(n, K.cols(), seed, "Q"), K, V,
+              gaussian<T>(n, K.rows(), seed, "bias"), {}, {},
+              uniform<T>(n / 3 + 1, K.rows() / 4 + 1, seed).array() > 0, rule};
+    if (slopes) c.plain.slope = T(0.125) * T(h + 1);
+    if (sinks) c.plain.sink = T(0.5) * T(h) - 1;
+    if (h == odd) change_one_word(c, which);
+    list.push_back(std::move(c));
+  }
+  return list;
+}
+template <class T, class R>
+void check_together(std::uint64_t last) {
+  const auto K = gaussian<T>(70, 9, 1, "K"), V = gaussian<T>(70, 17, 1, "V");
+  for (std::uint64_t k = 1; k <= last; ++k) {
+    Dice roll{k};
+    const auto list = heads_alike<T>(roll, K, V);
+    std::vector<FlashOutput<T>> y;
+    for (const auto& c : list)
+      y.push_back({Matrix<T>::Constant(c.Q.rows(), 17, NaN),
+                   Vector<T>::Constant(c.Q.rows(), NaN)});
+    std::vector<FlashHead<T>> heads;
+    for (std::size_t h = 0; h < list.size(); ++h)
+      heads.push_back({view_in<T>(list[h].Q), view_in<T>(K), view_in<T>(V),
+                       view_out(y[h].O), y[h].logZ.data(), list[h].rule()});
+    flash_forward<T>(heads);
+    for (std::size_t h = 0; h < list.size(); ++h)
+      verify_forward<R>(list[h], y[h].O, y[h].logZ);
+
+    // compare with each head's sweeps alone
+    const auto in_lanes = [&](const Case<T>& c, FlashOutput<T> alone) {
+      const FlashHead<T> head{view_in<T>(c.Q), view_in<T>(K), view_in<T>(V),
+                              view_out(alone.O), alone.logZ.data(), c.rule()};
+      const detail::Plan<T> plan("flash", head);
+      detail::ForwardWork<T> work(plan.groups(), 32, K.cols(), V.cols());
+      for (Index q = 0; q < plan.queries; q += plan.sweep())
+        detail::forward_sweep<T>({&head, 1}, plan, q, work);
+      return alone;
+    };
+
+    // count the queries of heads that agree
+    Index queries = 0;
+    for (const auto& c : list) {
+      const detail::Plan<T> plan("flash", heads[std::size_t(&c - list.data())]);
+      const detail::Plan<T> first("flash", heads[0]);
+      if (!detail::alike(first, plan)) { queries = 0; break; }
+      queries += plan.queries;
+    }
+    if (2 * queries > detail::lanes<T>)
+      for (std::size_t h = 0; h < list.size(); ++h) {
+        const auto alone = in_lanes(list[h], y[h]);
+        verify(distance(alone.O, y[h].O), 0);
+        verify(distance(alone.logZ.array().max(T(-1e9)).matrix(),
+                        y[h].logZ.array().max(T(-1e9)).matrix()), 0);
+      }
+  }
+}
+
 // check that poison stays at this width
 template <class T, class R>
 void check_poison(Index n) {
@@ -310,6 +412,8 @@ inline void check_width(std::uint64_t seed) {
   check_few_shapes<double, quad>(40);
   check_turns<float, double>(40);
   check_turns<double, quad>(8);
+  check_together<float, double>(150);
+  check_together<double, quad>(30);
   check_poison<float, double>(2 * detail::lanes<float> + 3);
   check_poison<float, double>(detail::lanes<float> / 2);
   check_poison<double, quad>(2 * detail::lanes<double> + 3);

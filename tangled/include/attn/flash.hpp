@@ -13,6 +13,7 @@
 #include <numbers>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -172,7 +173,7 @@ template <class L, class A, class X, class Y, class Has, class Join>
 /// lengths, offset, window, and factors to base two.
 template <class T>
 struct Plan {
-  const FlashRule<T>& rule;
+  FlashRule<T> rule;
   Index queries, keys, offset;
   T scale, factor, cap = 0;
   Plan(const char* who, const FlashHead<T>& h);
@@ -207,10 +208,8 @@ struct Plan {
     return rule.sinks[std::size_t(i % rule.share)];
   }
   bool has_slope() const { return !rule.slopes.empty() || rule.slope != 0; }
-  bool kept(Index i, Index j) const {
-    return !rule.keep || (*rule.keep)(i / rule.keep_q, j / rule.keep_k);
-  }
   bool any(Index q, Index n, Index from, Index to) const;
+  bool all(Index q, Index n, Index from, Index to) const;
 };
 template <class T>
 bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
@@ -218,6 +217,17 @@ bool Plan<T>::any(Index q, Index n, Index from, Index to) const {
   const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
   const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
   return rule.keep->block(i0, j0, i1 - i0 + 1, j1 - j0 + 1).any();
+}
+template <class T>
+bool Plan<T>::all(Index q, Index n, Index from, Index to) const {
+  if (!rule.keep) return true;
+  const Index i0 = q / rule.keep_q, j0 = from / rule.keep_k;
+  const Index i1 = (q + n - 1) / rule.keep_q, j1 = (to - 1) / rule.keep_k;
+  static_assert(sizeof(bool) == 1);
+  for (Index i = i0; i <= i1; ++i)
+    if (std::memchr(&(*rule.keep)(i, j0), 0, std::size_t(j1 - j0 + 1)))
+      return false;
+  return true;
 }
 template <class T>
 Plan<T>::Plan(const char* who, const FlashHead<T>& h)
@@ -291,12 +301,87 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   }
 }
 
+// transpose by squares
+/// y = x^T, by squares of registers.
+template <class X, class Y>
+void transpose_into(const X& x, Y y) {
+  using T = typename X::Scalar;
+  constexpr int w = width<T>;
+  for (Index i = 0; i < x.rows(); i += w)
+    for (Index a = 0; a < x.cols(); a += w) {
+      const Index n = std::min<Index>(w, x.rows() - i);
+      const Index d = std::min<Index>(w, x.cols() - a);
+      if (n < w || d < w)
+        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
+      else
+
+        // transpose one square of registers
+        {
+          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
+              x.template block<w, w>(i, a);
+          square.transposeInPlace();
+          y.template block<w, w>(a, i) = square;
+        }
+    }
+}
+
 // see lanes as one array
+/// x if so, else y.
+template <class T>
+T either(bool so, T x, T y) {
+  using Word = typename Exp2<T>::Bits;
+  const Word b = so ? ~Word(0) : Word(0);
+  return std::bit_cast<T>(Word((std::bit_cast<Word>(x) & b) |
+                               (std::bit_cast<Word>(y) & ~b)));
+}
 /// The numbers of n lanes as one array.
 template <class L>
 auto in_one(L* s, Index n) {
   using A = Eigen::Array<typename L::Scalar, Eigen::Dynamic, 1>;
   return Eigen::Map<A>(s->data(), n * L::SizeAtCompileTime);
+}
+/// x_i += b_i to base two for n numbers, or forbids.
+template <class T>
+void add_or_forbid(T* x, const T* b, Index n) {
+  for (Index i = 0; i < n; ++i) {
+    const T two = std::numbers::log2e_v<T> * b[i];
+    x[i] = either(two < std::numeric_limits<T>::lowest(), two, x[i] + two);
+  }
+}
+/// Adds biases, a row for a query, to the scores of a tile, or forbids.
+template <class B, class L>
+void add_bias(const B& bias, L* s) {
+  using T = typename L::Scalar;
+  constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
+  if constexpr (lane == 1)
+    return add_or_forbid(s->data(), &bias.coeffRef(0, 0), bias.cols());
+  std::array<L, w> part;
+  part.fill(L::Zero());
+  for (Index k = 0; k < bias.cols(); k += w) {
+    const Index some = std::min(w, bias.cols() - k);
+    Eigen::Map<Matrix<T>> lanes_of(part[0].data(), some, lane);
+    transpose_into(bias.middleCols(k, some), lanes_of.leftCols(bias.rows()));
+    add_or_forbid(s[k].data(), part[0].data(), some * lane);
+  }
+}
+/// Forbids the pairs of queries q .. q + n - 1 and keys j .. j + b - 1 that
+/// a mask does not keep.
+template <class L>
+void forbid_pairs(const Matrix<bool>& keep, L* s, Index q, Index n, Index j,
+                  Index b) {
+  using T = typename L::Scalar;
+  constexpr Index w = width<T>, lane = L::SizeAtCompileTime;
+  constexpr T never = -std::numeric_limits<T>::infinity();
+  Eigen::Matrix<T, lane, w, Eigen::RowMajor> bias;
+  for (Index k = 0; k < b; k += w) {
+    const Index some = std::min(w, b - k);
+    for (Index i = 0; i < n; ++i) {
+      const bool* row = &keep(q + i, j + k);
+      for (Index c = 0; c < some; ++c)
+        bias(i, c) = either(row[c], T(0), never);
+    }
+    add_bias(bias.topLeftCorner(n, some), s + k);
+  }
 }
 
 // finish the scores of a tile
@@ -329,11 +414,7 @@ bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
   if (plan.rule.bias)
 
     // add the bias or forbid
-    for (Index k = 0; k < b; ++k)
-      for (Index i = 0; i < n; ++i) {
-        const T B = log2e * (*plan.rule.bias)(q + i, j + k);
-        s[k][i] = is_forbidden(B) ? B : s[k][i] + B;
-      }
+    add_bias(plan.rule.bias->block(q, j, n, b), s);
   return forbid(plan, s, q, n, j, b) || plan.rule.bias;
 }
 /// Sets scores of forbidden pairs to -infinity; false if there are none.
@@ -341,7 +422,7 @@ template <class T, class L>
 bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
             Index b) {
   if (plan.first(q + n - 1) <= j && j + b <= plan.last(q) &&
-      !plan.rule.keep)
+      plan.all(q, n, j, j + b))
     return false;
   constexpr T never = -std::numeric_limits<T>::infinity();
 
@@ -352,13 +433,27 @@ bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
     last[i] = T(std::clamp<Index>(plan.last(q + i) - j, 0, b));
   }
   for (Index k = 0; k < b; ++k)
-    s[k] = (first <= T(k) && last > T(k)).select(s[k], never);
+    for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+      s[k][i] = either((T(k) < first[i]) | (last[i] <= T(k)), never, s[k][i]);
 
   // forbid what the mask does not keep
-  if (plan.rule.keep)
+  if (plan.rule.keep && plan.rule.keep_q == 1 && plan.rule.keep_k == 1) {
+    forbid_pairs(*plan.rule.keep, s, q, n, j, b);
+  } else if (plan.rule.keep) {
+    const Index wide = plan.rule.keep_k;
+    std::array<Index, L::SizeAtCompileTime> row{};
     for (Index i = 0; i < n; ++i)
-      for (Index k = 0; k < b; ++k)
-        if (!plan.kept(q + i, j + k)) s[k][i] = never;
+      row[std::size_t(i)] = (q + i) / plan.rule.keep_q;
+    L kept = L::Zero();
+    for (Index k = 0, left = wide - j % wide; k < b; ++k, --left) {
+      if (left == 0) left = wide;
+      if (k == 0 || left == wide)
+        for (Index i = 0; i < n; ++i)
+          kept[i] = T((*plan.rule.keep)(row[std::size_t(i)], (j + k) / wide));
+      for (Index i = 0; i < L::SizeAtCompileTime; ++i)
+        s[k][i] = either(kept[i] == 0, never, s[k][i]);
+    }
+  }
   return true;
 }
 
@@ -403,39 +498,23 @@ auto table(std::vector<L>& x) {
       x.empty() ? nullptr : x[0].data(), std::ssize(x),
       L::SizeAtCompileTime);
 }
-/// y = x^T, by squares of registers.
-template <class X, class Y>
-void transpose_into(const X& x, Y y) {
-  using T = typename X::Scalar;
-  constexpr int w = width<T>;
-  for (Index i = 0; i < x.rows(); i += w)
-    for (Index a = 0; a < x.cols(); a += w) {
-      const Index n = std::min<Index>(w, x.rows() - i);
-      const Index d = std::min<Index>(w, x.cols() - a);
-      if (n < w || d < w)
-        y.block(a, i, d, n) = x.block(i, a, n, d).transpose();
-      else
-
-        // transpose one square of registers
-        {
-          Eigen::Matrix<T, w, w, Eigen::RowMajor> square =
-              x.template block<w, w>(i, a);
-          square.transposeInPlace();
-          y.template block<w, w>(a, i) = square;
-        }
-    }
-}
 /// v as a function of the index.
 template <class L>
 auto lane_of(std::vector<L>& v) {
   return [&v](Index k) -> L& { return v[std::size_t(k)]; };
 }
-/// x = factor times rows q .. q + n - 1 of Q, transposed.
+/// Rows first .. first + n - 1 of a view, to read or to write.
+template <class V>
+V some_rows(V m, Index first, Index n) {
+  return {m.data() + first * m.outerStride(), n, m.cols(),
+          Eigen::OuterStride<>(m.outerStride())};
+}
+/// x = factor times Q, transposed.
 template <class L, class T>
-void load(std::vector<L>& x, const In<T>& Q, Index q, Index n, T factor) {
+void load(std::vector<L>& x, const In<T>& Q, T factor) {
   auto rows = table(x).topRows(Q.cols());
-  if (n < L::SizeAtCompileTime) rows.setZero();
-  transpose_into(Q.middleRows(q, n), rows.leftCols(n));
+  if (Q.rows() < L::SizeAtCompileTime) rows.setZero();
+  transpose_into(Q, rows.leftCols(Q.rows()));
   for (auto& component : x) component *= factor;
 }
 
@@ -472,26 +551,26 @@ void attend_tile(Group<T, L>& g, const Plan<T>& plan, const In<T>& K,
 }
 
 // finish a group of queries
-/// Writes rows q .. q + n - 1 of O and, unless null, of logZ.
+/// Divides, and writes the rows of a group to O.
 template <class T, class L>
-void finish_group(Group<T, L>& g, Out<T> O, T* logZ) {
+void finish_group(Group<T, L>& g, Out<T> O) {
   const L l = (g.l == 0).select(T(1), g.l);
   for (auto& o : g.o) o /= l;
-  transpose_into(table(g.o).topRows(O.cols()).leftCols(g.n),
-                 O.middleRows(g.q, g.n));
-  if (logZ)
-    for (Index i = 0; i < g.n; ++i)
-      logZ[g.q + i] = std::numbers::ln2_v<T> * (g.m[i] + std::log2(g.l[i]));
+  transpose_into(table(g.o).topRows(O.cols()).leftCols(g.n), O);
+}
+/// The log-sum-exp of query i of a group.
+template <class T, class L>
+T log_sum(const Group<T, L>& g, Index i) {
+  return std::numbers::ln2_v<T> * (g.m[i] + std::log2(g.l[i]));
 }
 
 // start a group of queries
-/// Makes g the queries from q on, having seen no key but perhaps a sink.
+/// Makes g the queries Q from q on, having seen no key but perhaps a sink.
 template <class T, class L>
 void start_group(Group<T, L>& g, const Plan<T>& plan, const In<T>& Q,
                  Index q) {
-  g.q = q;
-  g.n = std::min<Index>(L::SizeAtCompileTime, plan.queries - q);
-  load(g.x, Q, q, g.n, plan.factor);
+  g.q = q, g.n = Q.rows();
+  load(g.x, Q, plan.factor);
   for (auto& o : g.o) o.setZero();
 
   // begin with the sink of each query
@@ -691,14 +770,14 @@ Index filled(Index d) {
 /// and o, of e numbers; scores s of blocks met; a strip of keys.
 template <class T>
 struct FewWork {
-  static constexpr Index most = 8;  // blocks
-  Index block, d = 0, e = 0, slot = 0, row = 0, span = 0;
+  Index most, block, d = 0, e = 0, slot = 0, row = 0, span = 0;
   Lanes<T> s;
   std::vector<T> x, m, l, o, strip;
   std::vector<FewTile<T>> tiles;
   std::vector<FewRow<T>> rows;
-  FewWork(Index n, Index b, Index d_k, Index d_v)
-      : block(b), s(std::size_t(n * (lanes_of(b) * most + 1))),
+  FewWork(Index n, Index b, Index d_k, Index d_v, Index blocks = 8)
+      : most(std::clamp<Index>(blocks, 1, 8)), block(b),
+        s(std::size_t(n * (lanes_of(b) * most + 1))),
         x(std::size_t(n * filled<T>(d_k))), m(std::size_t(n)), l(m),
         o(std::size_t(n * d_v)), strip(std::size_t(width<T> * filled<T>(d_k))) {
     tiles.reserve(std::size_t(most)), rows.reserve(std::size_t(n));
@@ -813,12 +892,6 @@ void join_tiles(FewWork<T>& w) {
   }
   w.tiles.clear();
 }
-/// Rows first .. first + n - 1.
-template <class T>
-In<T> some_rows(const In<T>& m, Index first, Index n) {
-  return {m.data() + first * m.outerStride(), n, m.cols(),
-          Eigen::OuterStride<>(m.outerStride())};
-}
 /// Takes the keys K, `before` of the cache before them, in blocks of b, and
 /// their values.
 template <class T>
@@ -896,55 +969,139 @@ bool same_rows(const In<T>& a, const In<T>& b) {
 }
 
 // divide heads into turns
-/// Heads from `first` on that are taken together: one by its sweeps, if
-/// rows is 0, or some with few queries, `rows` of them in all.
+/// Heads from `first` on that are taken together, with so many queries in
+/// all; do their rules agree but for slopes and sinks?
 struct Turn {
   std::size_t first, heads;
-  Index rows;
+  Index queries;
+  bool alike;
 };
-/// Does this head have few queries: no more than fill half a lane?
+/// Are so many queries few: no more than fill half a lane?
 template <class T>
-bool has_few(const Plan<T>& plan) {
-  return 2 * plan.queries <= lanes<T>;
+bool few(Index queries) {
+  return 2 * queries <= lanes<T>;
 }
-/// May a head join a turn whose last head is the one given?
+/// Does a turn go by rows?
 template <class T>
-bool may_join(const Turn& turn, const FlashHead<T>& last,
-              const FlashHead<T>& h, const Plan<T>& plan) {
-  return turn.rows > 0 && turn.rows + plan.queries <= 32 &&
-         same_rows(last.K, h.K) && same_rows(last.V, h.V) &&
-         last.rule.key_block == h.rule.key_block;
+bool by_rows(const Turn& turn) {
+  return !turn.alike || few<T>(turn.queries);
 }
+/// Do the rules of two heads agree but for slope and sink?
+template <class T>
+bool alike(const Plan<T>& a, const Plan<T>& b) {
+  const auto said = [](const Plan<T>& p) {
+    const FlashRule<T>& r = p.rule;
+    return std::tuple(p.queries, p.keys, p.offset, p.factor, p.cap, r.left,
+                      r.right, r.key_block, r.groups, r.share, p.has_slope(),
+                      p.sink(0).has_value(), r.bias || r.keep);
+  };
+  return a.rule.share == 1 && !a.rule.bias && !a.rule.keep &&
+         said(a) == said(b);
+}
+/// May the last of these heads join a turn?
+template <class T>
+bool may_join(const Turn& turn, std::span<const FlashHead<T>> heads,
+              std::span<const Plan<T>> plans) {
+  const Plan<T> &first = plans[turn.first], &plan = plans.back();
+  const auto &a = heads[turn.first], &b = heads[plans.size() - 1];
+  if (!same_rows(a.K, b.K) || !same_rows(a.V, b.V) ||
+      first.rule.key_block != plan.rule.key_block)
+    return false;
+  if (turn.alike && alike(first, plan))
+    return plan.queries / lanes<T> < plan.rule.groups;
+  return few<T>(first.queries) && few<T>(plan.queries) &&
+         turn.queries + plan.queries <= 32;
+}
+/// Slopes and sinks of heads that are taken together by sweeps.
+template <class T>
+struct OfHeads {
+  std::vector<T> slopes, sinks;
+  OfHeads(std::span<const Plan<T>> plans, std::span<const Turn> turns) {
+    if (std::none_of(turns.begin(), turns.end(), [](const Turn& turn) {
+          return turn.heads > 1 && !by_rows<T>(turn);
+        }))
+      return;
+    for (const auto& plan : plans) {
+      slopes.push_back(plan.slope(0));
+      sinks.push_back(plan.sink(0).value_or(0));
+    }
+  }
+
+  // make the plan of a turn
+  Plan<T> plan(std::span<const Plan<T>> plans, const Turn& turn) const {
+    Plan<T> all = plans[turn.first];
+    if (turn.heads == 1) return all;
+    all.queries = turn.queries, all.rule.share = Index(turn.heads);
+    if (all.has_slope())
+      all.rule.slopes = std::span(slopes).subspan(turn.first, turn.heads);
+    if (all.sink(0))
+      all.rule.sinks = std::span(sinks).subspan(turn.first, turn.heads);
+    return all;
+  }
+};
 
 // sweep several groups over the keys
-/// What a thread needs forward: n groups and a block of scores.
+/// What a thread needs forward: n groups, a block of scores, and `copied`
+/// rows of d numbers where heads are taken together.
 template <class T, class L = Lane<T>>
 struct ForwardWork {
   std::vector<Group<T, L>> groups;
   std::vector<L> s;
-  ForwardWork(Index n, Index block, Index d_k, Index d_v)
-      : groups(std::size_t(n)), s(std::size_t(block)) {
+  std::vector<T> copy;
+  ForwardWork(Index n, Index block, Index d_k, Index d_v, Index copied = 0)
+      : groups(std::size_t(n)), s(std::size_t(block)),
+        copy(std::size_t(copied * std::max(d_k, d_v))) {
     for (auto& g : groups)
       g.x.resize(std::size_t(d_k)), g.o.resize(std::size_t(d_v));
   }
 };
-/// Attends with the queries of one sweep, from q0 on.
+/// Rows q .. q + n - 1 of heads that are taken together.
+template <class T>
+In<T> queries_of(std::span<const FlashHead<T>> heads, Index q, Index n,
+                 std::vector<T>& copy) {
+  const Index s = std::ssize(heads), d = heads[0].Q.cols();
+  if (s == 1) return some_rows(heads[0].Q, q, n);
+  Out<T> rows(copy.data(), n, d, Eigen::OuterStride<>(d));
+  for (Index i = 0; i < n; ++i)
+    rows.row(i) = heads[std::size_t((q + i) % s)].Q.row((q + i) / s);
+  return {copy.data(), n, d, Eigen::OuterStride<>(d)};
+}
+/// Finishes a group: rows of O, and of logZ where it is wanted.
 template <class T, class L>
-void forward_sweep(const FlashHead<T>& h, const Plan<T>& plan, Index q0,
-                   ForwardWork<T, L>& work) {
+void write_group(Group<T, L>& g, std::span<const FlashHead<T>> heads,
+                 std::vector<T>& copy) {
+  const Index s = std::ssize(heads), d = heads[0].V.cols();
+  const Out<T> rows = s == 1 ? some_rows(heads[0].O, g.q, g.n)
+                             : Out<T>(copy.data(), g.n, d,
+                                      Eigen::OuterStride<>(d));
+  finish_group(g, rows);
+  for (Index i = 0; i < g.n; ++i) {
+    const FlashHead<T>& h = heads[std::size_t((g.q + i) % s)];
+    if (s > 1) Out<T>(h.O).row((g.q + i) / s) = rows.row(i);
+    if (h.logZ) h.logZ[(g.q + i) / s] = log_sum(g, i);
+  }
+}
+/// Attends with the queries of one sweep, from q0 on, of one head or of
+/// heads together, whose plan this is.
+template <class T, class L>
+void forward_sweep(std::span<const FlashHead<T>> heads, const Plan<T>& plan,
+                   Index q0, ForwardWork<T, L>& work) {
   constexpr Index wide = L::SizeAtCompileTime;
   const Index end = std::min(q0 + plan.groups() * wide, plan.queries);
   if (q0 >= end) return;
   const std::span<Group<T, L>> active(
       work.groups.data(), std::size_t((end - q0 - 1) / wide + 1));
-  Index q = q0;
-  for (auto& g : active) start_group(g, plan, h.Q, q), q += wide;
+  for (Index q = q0; auto& g : active) {
+    const Index n = std::min(wide, end - q);
+    start_group(g, plan, queries_of(heads, q, n, work.copy), q), q += n;
+  }
 
   // meet the tiles of the sweep
   visit_tiles(plan, q0, end, [&](Index k, Index j, Index b) {
-    attend_tile(active[std::size_t(k)], plan, h.K, h.V, j, b, work.s.data());
+    attend_tile(active[std::size_t(k)], plan, heads[0].K, heads[0].V, j, b,
+                work.s.data());
   }, wide);
-  for (auto& g : active) finish_group(g, h.O, h.logZ);
+  for (auto& g : active) write_group(g, heads, work.copy);
 }
 
 // share independent work among threads
@@ -1003,29 +1160,43 @@ template <class T>
 void flash_forward(std::span<const FlashHead<T>> heads) {
   std::vector<detail::Plan<T>> plans;
   std::vector<detail::Turn> turns;
-  std::vector<Index> tasks{0};
-  Index d_k = 0, d_v = 0, groups = 0, block = 1, rows = 0;
   for (const auto& h : heads) {
     plans.emplace_back("flash", h);
 
     // give a head its turn
     const detail::Plan<T>& plan = plans.back();
-    const bool few = detail::has_few(plan);
-    if (few && !turns.empty() &&
-        detail::may_join(turns.back(), heads[plans.size() - 2], h, plan)) {
-      ++turns.back().heads, turns.back().rows += plan.queries;
+    if (!turns.empty() && detail::may_join<T>(turns.back(), heads, plans)) {
+      auto& [first, joined, queries, alike] = turns.back();
+      alike = alike && detail::alike(plans[first], plan);
+      ++joined, queries += plan.queries;
     } else {
-      turns.push_back({plans.size() - 1, 1, few ? plan.queries : 0});
-      const Index sweeps = (plan.queries + plan.sweep() - 1) / plan.sweep();
-      tasks.push_back(tasks.back() + (few ? std::min<Index>(sweeps, 1) : sweeps));
+      turns.push_back({plans.size() - 1, 1, plan.queries, true});
     }
+  }
+
+  // divide the turns into tasks
+  detail::OfHeads<T> own(plans, turns);
+  std::vector<Index> tasks{0};
+  Index d_k = 0, d_v = 0, groups = 0, block = 1, blocks = 1;
+  Index rows = 0, copied = 0;
+  for (const auto& turn : turns) {
+    const auto& h = heads[turn.first];
+    Index n = std::min<Index>(turn.queries, 1);
 
     // find the largest workspace
     d_k = std::max(d_k, h.K.cols());
     d_v = std::max(d_v, h.V.cols());
-    if (!few) groups = std::max(groups, plan.groups());
-    block = std::max(block, std::min(h.rule.key_block, plan.keys));
-    rows = std::max(rows, turns.back().rows);
+    block = std::max(block, std::min(h.rule.key_block, h.K.rows()));
+    blocks = std::max(blocks, (h.K.rows() - 1) / h.rule.key_block + 1);
+    if (detail::by_rows<T>(turn)) {
+      rows = std::max(rows, turn.queries);
+    } else {
+      const auto plan = own.plan(plans, turn);
+      groups = std::max(groups, plan.groups());
+      n = (plan.queries + plan.sweep() - 1) / plan.sweep();
+      if (turn.heads > 1) copied = detail::lanes<T>;
+    }
+    tasks.push_back(tasks.back() + n);
   }
   for (std::size_t k = 0; k < plans.size(); ++k)
 
@@ -1041,20 +1212,20 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
     // make what a thread needs for the turns
     std::pair<std::optional<detail::ForwardWork<T>>,
               std::optional<detail::FewWork<T>>> work;
-    if (groups > 0) work.first.emplace(groups, block, d_k, d_v);
-    if (rows > 0) work.second.emplace(rows, block, d_k, d_v);
+    if (groups > 0) work.first.emplace(groups, block, d_k, d_v, copied);
+    if (rows > 0) work.second.emplace(rows, block, d_k, d_v, blocks);
     return work;
   };
   detail::in_parallel(tasks.back(), make, [&](Index i, auto& work) {
     const auto next = std::upper_bound(tasks.begin(), tasks.end(), i);
     const auto t = std::size_t(next - tasks.begin() - 1);
-    const auto k = turns[t].first, n = turns[t].heads;
-    if (turns[t].rows > 0)
-      detail::forward_few(heads.subspan(k, n), plans.data() + k,
-                          *work.second);
-    else
-      detail::forward_sweep(heads[k], plans[k],
-                            (i - tasks[t]) * plans[k].sweep(), *work.first);
+    const detail::Turn& turn = turns[t];
+    const auto some = heads.subspan(turn.first, turn.heads);
+    if (detail::by_rows<T>(turn))
+      return detail::forward_few(some, plans.data() + turn.first, *work.second);
+    const auto plan = own.plan(plans, turn);
+    detail::forward_sweep(some, plan, (i - tasks[t]) * plan.sweep(),
+                          *work.first);
   });
 }
 
@@ -1109,26 +1280,37 @@ struct FlashCotangent {
 };
 namespace detail {
 // hold a group of queries going back
-/// What a thread needs going back: queries q .. q + n - 1 and a block.
+/// Queries q .. q + n - 1 going back, side by side in lanes.
 template <class T>
-struct BackwardWork {
-  Lanes<T> x, g, y, p, s, slope;
+struct BackwardGroup {
+  Lanes<T> x, g, y;
   Lane<T> L, D, rest, total, star_slope;
   std::array<Index, std::size_t(lanes<T>)> star;  // dominant key or -1
   Index q = 0, n = 0;
-  BackwardWork(Index d_k, Index d_v, Index block)
-      : x(std::size_t(d_k)), g(std::size_t(d_v)), y(std::size_t(d_k)),
-        p(std::size_t(block)), s(p.size()), slope(p.size()) {}
+};
+/// What a thread needs going back: n groups, and a block of weights,
+/// cotangents and slopes of the cap.
+template <class T>
+struct BackwardWork {
+  std::vector<BackwardGroup<T>> groups;
+  Lanes<T> p, s, slope;
+  BackwardWork(Index n, Index block, Index d_k, Index d_v)
+      : groups(std::size_t(n)), p(std::size_t(block)), s(p.size()),
+        slope(p.size()) {
+    for (auto& w : groups)
+      for (auto [x, d] : {std::pair(&w.x, d_k), {&w.g, d_v}, {&w.y, d_k}})
+        x->resize(std::size_t(d));
+  }
 };
 /// Makes w the queries from q on, given L, O and their cotangents.
 template <class T>
-void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
+void start_back(BackwardGroup<T>& w, const FlashHead<T>& h,
                 const FlashCotangent<T>& c, const Plan<T>& plan, Index q) {
   constexpr T infinite = std::numeric_limits<T>::infinity();
   w.q = q;
   w.n = std::min<Index>(lanes<T>, plan.queries - q);
-  load(w.x, h.Q, q, w.n, plan.factor);
-  load(w.g, c.dO, q, w.n, T(1));
+  load(w.x, some_rows(h.Q, q, w.n), plan.factor);
+  load(w.g, some_rows(c.dO, q, w.n), T(1));
 
   // clear the sums of a group going back
   for (auto& y : w.y) y.setZero();
@@ -1155,29 +1337,31 @@ void start_back(BackwardWork<T>& w, const FlashHead<T>& h,
 // set a dominant key aside
 /// Records dominant keys of the tile and leaves their cotangents out.
 template <class T>
-void set_aside(BackwardWork<T>& w, const Plan<T>& plan, Index j, Index b) {
+void set_aside(BackwardGroup<T>& w, BackwardWork<T>& tile,
+               const Plan<T>& plan, Index j, Index b) {
   for (Index k = 0; k < b; ++k)
     for (Index i = 0; i < w.n; ++i) {
       // set one key aside
       const auto at = std::size_t(k);
-      if (!(w.p[at][i] > T(0.75))) continue;
+      if (!(tile.p[at][i] > T(0.75))) continue;
       w.star[std::size_t(i)] = j + k;
-      w.star_slope[i] = plan.cap > 0 ? w.slope[at][i] : T(1);
-      w.s[at][i] = 0;
+      w.star_slope[i] = plan.cap > 0 ? tile.slope[at][i] : T(1);
+      tile.s[at][i] = 0;
     }
 }
 
 // let a block of keys meet a group going back
 /// Takes keys j .. j + b - 1 back: adds to dK and dV, and to the sums of w.
 template <class T>
-void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
-                 const FlashCotangent<T>& c, const Plan<T>& plan, Index j,
-                 Index b) {
+void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
+                 const FlashHead<T>& h, const FlashCotangent<T>& c,
+                 const Plan<T>& plan, Index j, Index b) {
+  auto& [groups, p, s, slope] = tile;
   const auto K = h.K.middleRows(j, b), V = h.V.middleRows(j, b);
-  product<Lane<T>>(K, lane_of(w.x), lane_of(w.p), from_zero);
-  const bool partial = finish_scores(plan, w.p.data(), w.q, w.n, j, b,
-                                     w.slope.data());
-  product<Lane<T>>(V, lane_of(w.g), lane_of(w.s), from_zero);
+  product<Lane<T>>(K, lane_of(w.x), lane_of(p), from_zero);
+  const bool partial = finish_scores(plan, p.data(), w.q, w.n, j, b,
+                                     slope.data());
+  product<Lane<T>>(V, lane_of(w.g), lane_of(s), from_zero);
 
   // turn scores into weights and cotangents
   Lane<T> top = Lane<T>::Zero();
@@ -1185,40 +1369,42 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   // recompute the weights of a tile
   if (partial)
     for (Index k = 0; k < b; ++k) {
-      Lane<T>& p = w.p[std::size_t(k)];
-      p = (p == -std::numeric_limits<T>::infinity()).select(p, p - w.L);
+      T* x = p[std::size_t(k)].data();
+      for (int i = 0; i < lanes<T>; ++i)
+        x[i] = either(x[i] < std::numeric_limits<T>::lowest(), x[i],
+                      x[i] - w.L[i]);
     }
   const Lane<T> L = partial ? Lane<T>(Lane<T>::Zero()) : w.L;
-  exp2_lanes(w.p.data(), b, L);
+  exp2_lanes(p.data(), b, L);
 
   // multiply weights by what they did
   for (std::size_t k = 0; k < std::size_t(b); ++k) {
-    w.s[k] = w.p[k] * (w.s[k] - w.D);
-    top = top.max(w.p[k]);
+    s[k] = p[k] * (s[k] - w.D);
+    top = top.max(p[k]);
   }
 
   // clear the cotangents of forbidden pairs
   if (partial)
     for (std::size_t k = 0; k < std::size_t(b); ++k) {
-      const T* p = w.p[k].data();
-      T* s = w.s[k].data();
-      for (int i = 0; i < lanes<T>; ++i) s[i] = p[i] == 0 ? T(0) : s[i];
+      const T* a = p[k].data();
+      T* y = s[k].data();
+      for (int i = 0; i < lanes<T>; ++i) y[i] = either(a[i] == 0, T(0), y[i]);
     }
-  if ((top > T(0.75)).any()) set_aside(w, plan, j, b);
-  for (Index k = 0; k < b; ++k) w.rest += w.s[std::size_t(k)];
+  if ((top > T(0.75)).any()) set_aside(w, tile, plan, j, b);
+  for (Index k = 0; k < b; ++k) w.rest += s[std::size_t(k)];
 
   // write the cotangents of the bias
   if (c.dbias)
     for (Index k = 0; k < b; ++k)
       for (Index i = 0; i < w.n; ++i)
-        (*c.dbias)(w.q + i, j + k) = w.s[std::size_t(k)][i];
+        (*c.dbias)(w.q + i, j + k) = s[std::size_t(k)][i];
   if (plan.cap > 0)
     for (Index k = 0; k < b; ++k)
-      w.s[std::size_t(k)] *= w.slope[std::size_t(k)];
+      s[std::size_t(k)] *= slope[std::size_t(k)];
 
   // add what the keys and values receive
-  const Tile<T> P(w.p[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
-  const Tile<T> S(w.s[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
+  const Tile<T> P(p[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
+  const Tile<T> S(s[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
   Out<T> dV(c.dV), dK(c.dK);
   add_product<T>(P, c.dO.middleRows(w.q, w.n), dV.middleRows(j, b), partial);
   add_product<T>(S, h.Q.middleRows(w.q, w.n), dK.middleRows(j, b), partial);
@@ -1227,16 +1413,16 @@ void attend_back(BackwardWork<T>& w, const FlashHead<T>& h,
   const auto KT = K.transpose();
   if (partial && !finite(K))
     product_of_weighted<Lane<T>>(
-        KT, lane_of(w.s), lane_of(w.y), [](T, T x) { return x != 0; },
+        KT, lane_of(s), lane_of(w.y), [](T, T x) { return x != 0; },
         onwards);
   else
-    product<Lane<T>>(KT, lane_of(w.s), lane_of(w.y), onwards);
+    product<Lane<T>>(KT, lane_of(s), lane_of(w.y), onwards);
 }
 
 // settle a group going back
 /// Gives dominant keys what is missing, and writes rows q .. of dQ.
 template <class T>
-void settle(BackwardWork<T>& w, const FlashHead<T>& h,
+void settle(BackwardGroup<T>& w, const FlashHead<T>& h,
             const FlashCotangent<T>& c, const Plan<T>& plan) {
   Out<T> dQ(c.dQ), dK(c.dK);
   for (Index i = 0; i < w.n; ++i) {
@@ -1256,6 +1442,20 @@ void settle(BackwardWork<T>& w, const FlashHead<T>& h,
 }
 
 // go back through one head
+/// Takes the queries of one sweep back, from q0 on, and finishes each group.
+template <class T, class F>
+void backward_sweep(const FlashHead<T>& h, const FlashCotangent<T>& c,
+                    const Plan<T>& plan, Index q0, BackwardWork<T>& work,
+                    F finish) {
+  const Index end = std::min(q0 + plan.sweep(), plan.queries);
+  for (Index q = q0, k = 0; q < end; q += lanes<T>, ++k)
+    start_back(work.groups[std::size_t(k)], h, c, plan, q);
+  visit_tiles(plan, q0, end, [&](Index k, Index j, Index b) {
+    attend_back(work.groups[std::size_t(k)], work, h, c, plan, j, b);
+  });
+  for (Index q = q0, k = 0; q < end; q += lanes<T>, ++k)
+    finish(work.groups[std::size_t(k)]);
+}
 /// Goes back through one head.
 template <class T>
 void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
@@ -1266,14 +1466,11 @@ void backward_head(const FlashHead<T>& h, const FlashCotangent<T>& c,
   dK.setZero(), dV.setZero();
   dQ.bottomRows(h.Q.rows() - plan.queries).setZero();
 
-  // take the groups of a head back
-  for (Index q = 0; q < plan.queries; q += lanes<T>) {
-    start_back(w, h, c, plan, q);
-    visit_tiles(plan, q, q + w.n, [&](Index, Index j, Index b) {
-      attend_back(w, h, c, plan, j, b);
+  // take the sweeps of a head back
+  for (Index q = 0; q < plan.queries; q += plan.sweep())
+    backward_sweep(h, c, plan, q, w, [&](BackwardGroup<T>& group) {
+      settle(group, h, c, plan);
     });
-    settle(w, h, c, plan);
-  }
   dK *= plan.scale;
 }
 /// What a thread needs for heads that share keys.
@@ -1330,7 +1527,7 @@ void flash_backward(std::span<const FlashHead<T>> heads,
               std::ssize(heads) % shared == 0, "flash_backward: ",
           heads.size(), " heads, ", bars.size(), " cotangents, ", shared,
           " sharing keys");
-  Index d_k = 0, d_v = 0, block = 1;
+  Index d_k = 0, d_v = 0, groups = 1, block = 1;
   for (std::size_t i = 0; i < heads.size(); ++i)
 
     // check the cotangents of one head
@@ -1362,6 +1559,7 @@ void flash_backward(std::span<const FlashHead<T>> heads,
               "flash_backward: logZ of the forward pass is missing");
       d_k = std::max(d_k, h.K.cols());
       d_v = std::max(d_v, h.V.cols());
+      groups = std::max(groups, plan.groups());
       block = std::max(block, std::min(h.rule.key_block, plan.keys));
     }
 
@@ -1371,7 +1569,9 @@ void flash_backward(std::span<const FlashHead<T>> heads,
       bars[i].dbias->setZero(heads[i].Q.rows(), heads[i].K.rows());
 
   // share the heads going back
-  const auto make = [&] { return detail::BackwardWork<T>(d_k, d_v, block); };
+  const auto make = [&] {
+    return detail::BackwardWork<T>(groups, block, d_k, d_v);
+  };
   if (shared == 1)
     detail::in_parallel(std::ssize(heads), make, [&](Index k, auto& work) {
       const auto i = std::size_t(k);

@@ -716,7 +716,7 @@ struct BackRank {
   void take_block(int from, const In<T>& kv, const Out<T>& found);
   void take_tile(const Span& q, const Span& k, Index g, int from,
                  const In<T>& kv, const Out<T>& found, TileWork<T>& w);
-  void collect(const BackwardWork<T>& work, const FlashHead<T>& head, Index h,
+  void collect(const BackwardGroup<T>& work, const FlashHead<T>& head, Index h,
                Index row, Index key, int from);
   void settle(Index h, Index i);
 };
@@ -728,9 +728,13 @@ void BackRank<T>::take_block(int from, const In<T>& kv,
                                 lanes<T> * many.rule.groups);
   const auto keys = spans_of(circle.keys, from, 4 * block);
   const Index c = std::ssize(queries), s = std::ssize(keys);
+  const Index groups = std::min(many.rule.groups,
+                                circle.n_q / lanes<T> + 1);
+  const auto make = [&] {
+    return TileWork<T>{{groups, block, at.d_k, at.d_v}};
+  };
   for (Index t = 0; t < rounds_of(c, s); ++t)
-    in_parallel(c * at.G, [&] { return TileWork<T>{{at.d_k, at.d_v, block}}; },
-                [&](Index task, TileWork<T>& work) {
+    in_parallel(c * at.G, make, [&](Index task, TileWork<T>& work) {
       const Index i = task / at.G, j = partner(i, t, c, s);
       if (j >= 0)
         take_tile(queries[std::size_t(i)], keys[std::size_t(j)],
@@ -757,19 +761,15 @@ void BackRank<T>::take_tile(const Span& q, const Span& k, Index g, int from,
 
     // take the kernel back through a tile
     const Plan<T> plan("take_tile", head);
-    BackwardWork<T>& work = w.back;
-    for (Index i = 0; i < plan.queries; i += lanes<T>) {
-      start_back(work, head, bar, plan, i);
-      visit_tiles(plan, i, i + work.n, [&](Index, Index j, Index b) {
-        attend_back(work, head, bar, plan, j, b);
+    for (Index i = 0; i < plan.queries; i += plan.sweep())
+      backward_sweep(head, bar, plan, i, w.back, [&](auto& group) {
+        collect(group, head, h, q.row + group.q, k.row, from);
       });
-      collect(work, head, h, q.row + i, k.row, from);
-    }
     poke(circle.comm);
   }
 }
 template <class T>
-void BackRank<T>::collect(const BackwardWork<T>& work,
+void BackRank<T>::collect(const BackwardGroup<T>& work,
                           const FlashHead<T>& head, Index h, Index row,
                           Index key, int from) {
   for (Index i = 0; i < work.n; ++i) {
