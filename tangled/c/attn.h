@@ -56,19 +56,41 @@ enum {
   ATTN_INTERNAL = 5  /* a mistake in the library */
 };
 
+// say what holds for all functions
+/* What holds for all functions.  Letters in parentheses are extents: B
+   members of a batch, H heads, G heads of keys, n queries, m keys, d
+   features, e numbers of a value.  B, or B and H, may be left out; inputs
+   of functions other than flash and flash_vjp may have 1 for either.
+   Numbers are all of ATTN_F64, or of the three smaller types in any
+   mixture.  Angles are in radians, logarithms and entropies natural.
+   Places in the book are named by (eq. ...), (thm. ...) and so on.
+
+   A function that returns an int returns ATTN_OK, or, having written
+   nothing, for what its sentence says (attn_message),
+     ATTN_ARGUMENT  a type, rank, extent, stride, address or overlap that
+                    does not fit, or a null that is not allowed,
+     ATTN_VALUE     values that its comment names, and no others,
+     ATTN_CPU       of flash, flash_vjp, cache_new: no code is in use;
+   or, when outputs may be half written,
+     ATTN_MEMORY    memory ran out,
+     ATTN_INTERNAL  a mistake in the library. */
+
 // declare the functions of the interface
 #define ATTN_API __attribute__((visibility("default")))
 
 // declare what concerns the library itself
-/** Why the last call that failed on this thread did so: valid until the
-    next that fails on it, or its end. */
+/** Why the last call that failed on this thread did so: a sentence, valid
+    until the next that fails on it, or its end; "" before (sec.
+    doors-table). */
 ATTN_API const char *attn_message(void);
-/** major.minor.patch of the library that was loaded */
+/** major.minor.patch of the library that was loaded (sec. doors-table) */
 ATTN_API const char *attn_version(void);
-/** The code in use: "sse2", "avx2", "avx512", "generic", or "none". */
+/** The code in use: "sse2", "avx2", "avx512", "generic", or "none" (sec.
+    doors-widths). */
 ATTN_API const char *attn_cpu(void);
-/** Uses that code from now on, in all threads; null: the best that this
-    processor has. */
+/** Uses the code of that name from now on, in all threads; null: the best
+    that this processor has (sec. doors-widths).  ATTN_CPU: it has none of
+    that name, and the code in use stays. */
 ATTN_API int attn_use_cpu(const char *name);
 #define ATTN_FUNCTION(name, parameters, arguments) \
   ATTN_API int attn_##name parameters;

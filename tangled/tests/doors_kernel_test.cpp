@@ -24,9 +24,12 @@ static const char* const oldest = "generic";
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <dlfcn.h>
@@ -240,6 +243,10 @@ static std::vector<Symbol> symbols(const std::string& options,
     else if (at != line.npos) all.push_back({line[at], line.substr(at + 2)});
   }
   return all;
+}
+static std::string text_of(const std::filesystem::path& file) {
+  std::ifstream s(file);
+  return {std::istreambuf_iterator<char>(s), {}};
 }
 static bool is_foreign(const std::string& name) {
   return name.find("4attn") == name.npos &&
@@ -618,6 +625,46 @@ BOOST_AUTO_TEST_CASE(symbols) {
     }
   BOOST_TEST((exported == expected));
   fact("exported", long(exported.size()));
+
+  // demand a comment of each name in the header
+  const std::string header = text_of("tangled/c/attn.h") +
+                             text_of("tangled/c/list.h");
+  std::string book;
+  for (const auto& f : std::filesystem::directory_iterator("chapters"))
+    book += text_of(f.path());
+  for (const std::string& name : exported) {
+    auto at = header.find("(" + name.substr(5) + ",");
+    if (at == header.npos) at = header.find(name + "(");
+    const auto end = header.rfind("*/\n", at), from = header.rfind("/**", end);
+    const bool above = end < at && header.find('\n', end + 3) > at;
+    BOOST_TEST(above, name << " has no comment");
+    verify(!above, 0);
+    if (!above) continue;
+    const std::string comment = header.substr(from, end - from);
+
+    // demand that a comment names parameters and a place
+    const auto open = header.find('(', at + 1);
+    const std::string list =
+        header.substr(open, header.find(')', open) + 1 - open);
+    const auto each = [](const std::string& text, const char* what, auto f) {
+      const std::regex r(what);
+      for (std::sregex_iterator m(text.begin(), text.end(), r), none; m != none;
+           ++m)
+        f(*m);
+    };
+    each(list, R"((\w+)\s*[,)])", [&](const auto& m) {
+      if (m[1] == "void") return;
+      const std::regex word("\\b" + m[1].str() + "\\b");
+      BOOST_TEST(std::regex_search(comment, word), name << ": " << m[1]);
+    });
+    long places = 0;
+    each(comment, R"((eq|def|thm|prop|sec)\.\s+([a-z-]+))", [&](const auto& m) {
+      const auto label = "\\label{" + m[1].str() + ":" + m[2].str() + "}";
+      BOOST_TEST(book.find(label) != book.npos, name << ": " << label);
+      ++places;
+    });
+    BOOST_TEST(places > 0, name);
+  }
 }
 
 // check the first program

@@ -9,67 +9,92 @@ import sys
 from collections.abc import Mapping
 
 TABLE = """
-/** S = Q g K^T for Q (B,H,n,d), K (B,H,m,d), S (B,H,n,m) and a metric g:
-    null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one. */
+/** Scores S (B,H,n,m) = Q g K^T of Q (B,H,n,d) and K (B,H,m,d) in a metric
+    g: null for 1/sqrt(d), (d) for a diagonal one, (d,d) for a full one
+    (eq. score-matrix).  ATTN_VALUE: g is not symmetric, positive and
+    finite. */
 ATTN_FUNCTION(scores, (attn_in Q, attn_in K, attn_in g, attn_out S),
               (Q, K, g, S))
-/** Of rows of scores S (B,H,n,m) at temperature T the weights A (B,H,n,m)
-    and, each (B,H,n), log Z, entropy H, free energy F and effective
-    number M of keys; each of the five may be null. */
+/** Of rows of scores S (B,H,n,m) at temperature T, in units of S, the
+    weights A (B,H,n,m) and, each (B,H,n), logZ, the logarithm of the sum
+    (eq. gibbs), entropy H in nats, free energy F in units of S, and
+    effective number M of keys, 1 to m (def. entropy); each of the five
+    may be null.  ATTN_VALUE: not 0 < T < infinity. */
 ATTN_FUNCTION(gibbs, (attn_in S, double T, attn_out A, attn_out logZ,
                       attn_out H, attn_out F, attn_out M),
               (S, T, A, logZ, H, F, M))
-/** w = F(A) v for each row of weights A; all (B,H,n,m). */
+/** w = F(A) v for each row of weights A, with its Fisher matrix F(A) =
+    (diag A - A A^T) / T^2 at temperature T (thm.
+    geometry-softmax-fisher); A, v and w are (B,H,n,m).  ATTN_VALUE: not
+    0 < T < infinity. */
 ATTN_FUNCTION(fisher_times, (attn_in A, attn_in v, double T, attn_out w),
               (A, v, T, w))
-/** Natural gradient U of the scores from the cotangent dA of their
-    weights A; all (B,H,n,m). */
+/** Natural gradient U of the scores, T times the centred cotangent dA of
+    their weights A at temperature T (thm. geometry-natural); A, dA and U
+    are (B,H,n,m).  ATTN_VALUE: not 0 < T < infinity. */
 ATTN_FUNCTION(natural_gradient,
               (attn_in A, attn_in dA, double T, attn_out U),
               (A, dA, T, U))
-/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d), in
-    the metric g as for scores; null is the identity. */
+/** States X (B,H,n,d) move to Y (B,H,n,d) among patterns K (B,H,m,d) at
+    inverse temperature beta (eq. update), in the metric g as for scores;
+    null is the identity.  ATTN_VALUE: not 0 < beta < infinity, or g is
+    not symmetric, positive and finite. */
 ATTN_FUNCTION(hopfield_update, (attn_in X, attn_in K, double beta,
                                 attn_in g, attn_out Y),
               (X, K, beta, g, Y))
-/** Energies E (B,H,n) of states X (B,H,n,d) among K (B,H,m,d). */
+/** Energies E (B,H,n) of states X (B,H,n,d) among patterns K (B,H,m,d),
+    infinite among none (eq. modern-energy); beta, g and ATTN_VALUE as for
+    hopfield_update. */
 ATTN_FUNCTION(hopfield_energy, (attn_in X, attn_in K, double beta,
                                 attn_in g, attn_out E),
               (X, K, beta, g, E))
 /** Attention with features Phi (B,H,n,r), Psi (B,H,m,r), values V
-    (B,H,m,e) and outputs O (B,H,n,e); causal is 0 or 1. */
+    (B,H,m,e) and outputs O (B,H,n,e) (eq. linear-attention): to all keys
+    if causal is 0; if it is 1, where m = n, to those before and the
+    query's own.  A row whose weights sum to 0 is 0. */
 ATTN_FUNCTION(linear_attention, (attn_in Phi, attn_in Psi, attn_in V,
                                  int32_t causal, attn_out O),
               (Phi, Psi, V, causal, O))
-/** Cotangents of linear_attention's arguments, given that of O. */
+/** Cotangents dPhi, dPsi, dV of the arguments Phi, Psi, V, in their
+    shapes, given dO (B,H,n,e), that of O; causal as for linear_attention
+    (sec. kernel-linear, thm. chunk-gradient). */
 ATTN_FUNCTION(linear_attention_vjp,
               (attn_in Phi, attn_in Psi, attn_in V, int32_t causal,
                attn_in dO, attn_out dPhi, attn_out dPsi, attn_out dV),
               (Phi, Psi, V, causal, dO, dPhi, dPsi, dV))
-/** Tables cosines, sines (B,H,n,w) of rotary positions at (B,H,n), which
-    are whole: plane a of w turns by base^(-a/w) for each position. */
+/** Tables cosines, sines (B,H,n,w) of rotary positions at (B,H,n): plane
+    a of w turns by base^(-a/w) radians for each position (sec.
+    positions-rotations).  ATTN_VALUE: a position is not whole or beyond
+    2^52, or not base > 0. */
 ATTN_FUNCTION(rotations, (attn_in at, double base, attn_out cosines,
                           attn_out sines), (at, base, cosines, sines))
-/** Y (B,H,n,d) is X (B,H,n,d) turned by tables (B,H,n,w): features 2a and
-    2a + 1, or a and a + w if halves is 1; by the opposite angles if back
-    is 1.  Y may be X itself. */
+/** Y (B,H,n,d) is X (B,H,n,d) turned by tables cosines, sines (B,H,n,w),
+    2w <= d (prop. rotary-rounding): in plane a features 2a and 2a + 1 if
+    halves is 0, a and a + w if it is 1; by the opposite angles if back is
+    1 and not 0.  Features from 2w on are copied.  Y may be X itself. */
 ATTN_FUNCTION(rotate, (attn_in X, attn_in cosines, attn_in sines,
                        int32_t halves, int32_t back, attn_out Y),
               (X, cosines, sines, halves, back, Y))
-/** Writes to program, of room bytes, the terms of a tensor equation, each
-    a line of coefficient and subscripts as einsum wants them: of
-    "s = 2 v^a w_a" the line "2 a,a->". */
+/** Writes to program, of room bytes with the zero that ends it, the terms
+    of the tensor equation text, of at most 1024 bytes, each a line of
+    coefficient and subscripts as einsum wants them: of "s = 2 v^a w_a"
+    the line "2 a,a->" (thm. covariant). */
 ATTN_FUNCTION(subscripts, (const char *text, char *program, int64_t room),
               (text, program, room))
 /** Attention O (B,H,n,e) of Q (B,H,n,d) to K (B,G,m,d), V (B,G,m,e), G
-    dividing H, under a rule or null; logZ (B,H,n) or null.  In the rule,
-    bias and keep are (B,H,n,m), slopes and sinks (H). */
+    dividing H, under a rule or null (eq. finished); logZ (B,H,n) or null,
+    in natural logarithms.  In the rule, bias and keep are (B,H,n,m),
+    slopes and sinks (H).  A query that sees no key has the output 0.
+    Rounding: thm. flash-forward.  ATTN_VALUE: a scale, slope or sink is
+    not finite, or not 0 < softcap < infinity. */
 ATTN_FUNCTION(flash, (attn_in Q, attn_in K, attn_in V,
                       const attn_rule *rule, attn_out O, attn_out logZ),
               (Q, K, V, rule, O, logZ))
-/** Cotangents dQ, dK, dV of flash, of its rule's bias, dbias (B,H,n,m)
-    or as bias is, and sinks, dsinks (H), given O and logZ of flash, dO
-    and dlogZ. */
+/** Cotangents of what flash was given, Q, K, V and rule: dQ, dK, dV in
+    the shapes of those; of the rule's bias, dbias (B,H,n,m) or as bias
+    is, and sinks, dsinks (H), or null; from its results O and logZ, and
+    their cotangents dO and dlogZ, or null for 0 (thm. recompute).
+    ATTN_VALUE as for flash. */
 ATTN_FUNCTION(flash_vjp,
               (attn_in Q, attn_in K, attn_in V, const attn_rule *rule,
                attn_in O, attn_in logZ, attn_in dO, attn_in dlogZ,
@@ -77,26 +102,33 @@ ATTN_FUNCTION(flash_vjp,
                attn_out dsinks),
               (Q, K, V, rule, O, logZ, dO, dlogZ, dQ, dK, dV, dbias,
                dsinks))
-/** A cache for G heads of keys of d numbers and values of e: of double
-    for type ATTN_F64, of float for the others, to which sixteen bits are
-    converted when appended; its address goes to *made. */
+/** A cache for G heads of keys of d numbers and values of e, each from 1
+    to 2^20: of double for type ATTN_F64, of float for the other types of
+    numbers, to which sixteen bits are converted when appended; its
+    address goes to *made, for cache_free to end (sec. variants-cache). */
 ATTN_FUNCTION(cache_new, (int32_t type, int64_t G, int64_t d, int64_t e,
                           attn_cache **made), (type, G, d, e, made))
-/** Appends keys K (G,m,d) and values V (G,m,e) to a cache. */
+/** Appends keys K (G,m,d) and values V (G,m,e) to a cache, all rows or
+    none (sec. variants-cache). */
 ATTN_OF_CACHE(cache_append, (attn_cache *cache, attn_in K, attn_in V),
               (cache, K, V))
-/** The rows first .. end - 1 are in the cache. */
+/** The rows first .. end - 1 are in the cache, counted from the first
+    that was ever appended (sec. variants-cache). */
 ATTN_OF_CACHE(cache_rows, (attn_cache *cache, int64_t *first,
                            int64_t *end), (cache, first, end))
-/** Forgets the rows of a cache before a given one. */
+/** Forgets the rows of a cache before a given row >= 0, all if there are
+    no others (sec. variants-cache). */
 ATTN_OF_CACHE(cache_forget_before, (attn_cache *cache, int64_t row),
               (cache, row))
-/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, under
-    a rule without bias, keep and lengths, or null; logZ (H,n) or null. */
+/** Attention O (H,n,e) of the last n queries Q (H,n,d) to a cache, whose
+    G divides H, under a rule without bias, keep and lengths, or null;
+    logZ (H,n) or null.  Positions count from the first row that was ever
+    appended (thm. cache, sec. flash-decode).  ATTN_VALUE as for flash. */
 ATTN_OF_CACHE(decode, (attn_cache *cache, attn_in Q,
                        const attn_rule *rule, attn_out O, attn_out logZ),
               (cache, Q, rule, O, logZ))
-/** Ends a cache; null is no error. */
+/** Ends a cache, which nobody may use any more; null is no error (sec.
+    doors-cache). */
 ATTN_OF_CACHE(cache_free, (attn_cache *cache), (cache))
 """
 FORMATS = {"f": 1, "d": 2, "e": 4, "?": 5, "B": 5}

@@ -4,8 +4,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.forward_ad import unpack_dual
+from torch.autograd import forward_ad
 from torch.nn.attention.bias import CausalBias, CausalVariant
+from torch.utils.dlpack import to_dlpack
 
 from . import _attn
 
@@ -19,12 +20,15 @@ def _seen(x: Tensor | None) -> Tensor | None:
 def _rule(values: tuple[Any, ...]) -> dict[str, Any]:
     return {name: _seen(x) if isinstance(x, Tensor) else x
             for name, x in zip(_FIELDS, values, strict=True)}
+def _output(q: Tensor, v: Tensor) -> Tensor:
+    if q.shape[-1] == v.shape[-1]:
+        return torch.empty_like(q)
+    return q.new_empty((*q.shape[:-1], v.shape[-1]))
+
 def _empty(q: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     wide = q.dtype if q.dtype == torch.float64 else torch.float32
     L = torch.empty(q.shape[:-1], dtype=wide, device=q.device)
-    if q.shape[-1] == v.shape[-1]:
-        return torch.empty_like(q), L
-    return q.new_empty((*q.shape[:-1], v.shape[-1])), L
+    return _output(q, v), L
 @torch.library.custom_op(
     "attn::flash", mutates_args=(), device_types="cpu",
     schema=f"(Tensor q, Tensor k, Tensor v, {_RULE}) -> (Tensor, Tensor)")
@@ -78,10 +82,39 @@ def _twice(ctx, *_):
 
 flash_vjp.register_autograd(_twice)
 def _refuse_tangents(*args: Any) -> None:
-    if any(unpack_dual(x).tangent is not None
-           for x in args if isinstance(x, Tensor)):
+    if forward_ad._current_level >= 0 and any(
+            forward_ad.unpack_dual(x).tangent is not None
+            for x in args if isinstance(x, Tensor)):
         raise NotImplementedError(
             "attn::flash is differentiated backward only")
+def _alone(tensors: list[Tensor]) -> bool:
+    if (torch.compiler.is_compiling() or torch.jit.is_tracing() or
+            torch._C._len_torch_dispatch_stack() or
+            torch._C._len_torch_function_stack()):
+        return False
+    learned = torch.is_grad_enabled()
+    for x in tensors:
+        if type(x) not in _PLAIN or x.is_neg() or (
+                learned and x.requires_grad):
+            return False
+    return True
+_PLAIN = Tensor, torch.nn.Parameter
+
+def attend(q: Tensor, k: Tensor, v: Tensor, *rule: Any) -> Tensor:
+    given = {name: x for name, x in zip(_FIELDS, rule, strict=True)
+             if x is not None}
+    if _alone([q, k, v, *(x for x in given.values()
+                          if isinstance(x, Tensor))]):
+        try:
+            O = _output(q, v)
+            _attn.flash(to_dlpack(q), to_dlpack(k), to_dlpack(v), {
+                name: to_dlpack(x) if isinstance(x, Tensor) else x
+                for name, x in given.items()} or None, to_dlpack(O), None)
+            return O
+        except (BufferError, RuntimeError, ValueError):
+            pass
+    O: Tensor = flash(q, k, v, *rule)[0]
+    return O
 _theirs = torch.nn.functional.scaled_dot_product_attention
 def _cast(*args: Any) -> tuple[Any, ...]:
     if not torch.is_autocast_enabled("cpu"):
@@ -106,19 +139,22 @@ def _ordinary(q: Any, k: Any, v: Any, mask: Any, dropout: Any,
                               mask.dtype in (torch.bool, torch.float32,
                                              q.dtype))))
 def _folded(x: Tensor, lead: tuple[int, ...]) -> Tensor:
-    x = x.expand(*lead, *x.shape[-2:])
+    if x.shape[:-2] != lead:
+        x = x.expand(*lead, *x.shape[-2:])
     return x.flatten(0, -4) if x.dim() > 4 else x
 def _formed(q, k, v, mask, gqa):
     own = 3 if gqa and q.dim() > 2 else 2
     shapes = [x.shape[:-own] for x in (q, k, v)]
-    lead = tuple(torch.broadcast_shapes(*shapes))
+    lead = tuple(shapes[0])
+    if shapes[1] != lead or shapes[2] != lead:
+        lead = tuple(torch.broadcast_shapes(*shapes))
     heads = [x.shape[-own:-2] for x in (q, k, v)]
     formed = [_folded(x, lead + tuple(h))
               for x, h in zip((q, k, v), heads, strict=True)]
+    rows = lead + tuple(heads[0])
     if mask is not None:
-        rows = lead + tuple(heads[0])
         mask = _folded(mask.expand(*rows, q.shape[-2], k.shape[-2]), rows)
-    return formed, mask, lead + tuple(heads[0])
+    return formed, mask, rows
 def scaled_dot_product_attention(
         query: Tensor, key: Tensor, value: Tensor,
         attn_mask: Tensor | None = None, dropout_p: float = 0.0,
@@ -148,7 +184,7 @@ def scaled_dot_product_attention(
         bias = None if keep is not None or mask is None else mask.to(
             torch.promote_types(mask.dtype, query.dtype))
         start, near = (start, 0) if is_causal else (None, None)
-        O, _ = flash(*qkv, bias, keep, None, scale, None, start, None, near)
+        O = attend(*qkv, bias, keep, None, scale, None, start, None, near)
         return O.reshape(*lead, *O.shape[-2:])
     except (RuntimeError, ValueError):
         _theirs(*given, **options)

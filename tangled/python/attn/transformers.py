@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import sdpa_mask
 
-from .torch import _cast, _refuse_tangents, flash
+from .torch import _cast, _refuse_tangents, attend
 
 def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
               value: Tensor, attention_mask: Tensor | None,
@@ -34,8 +34,8 @@ def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
         is_causal = getattr(module, "is_causal", True)
     causal = is_causal and attention_mask is None and query.shape[2] > 1
     near = 0 if causal else None
-    O, _ = flash(*_cast(query, key, value, bias), keep, s_aux, scaling,
-                 softcap, near, None, near)
+    O = attend(*_cast(query, key, value, bias), keep, s_aux, scaling,
+               softcap, near, None, near)
     return O.transpose(1, 2).contiguous(), None
 
 AttentionInterface.register("attn", attention)

@@ -3,9 +3,14 @@ import random
 import warnings
 
 import torch
+import torch._dynamo
+from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.attention.bias import causal_lower_right, causal_upper_left
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils.flop_counter import FlopCounterMode
 
+import attn.torch
 from attn.torch import LearnedMetric
 from attn.torch import scaled_dot_product_attention as ours
 from facts import Count, fact
@@ -201,6 +206,60 @@ def operator():
     for order in (causal_upper_left(3, 5), causal_lower_right(3, 5)):
         O, P = (g(q[:, :, :3], k, v, attn_mask=order) for g in (ours, sdpa))
         count(f"{order.variant}", torch.allclose(O, P, atol=1e-5))
+    asked = []
+    def noticed(*args):
+        asked.append(True)
+        return whole(*args)
+    whole, attn.torch.flash = attn.torch.flash, noticed
+    attend, Parameter = attn.torch.attend, torch.nn.Parameter
+    for kind in (torch.float32, torch.float64, torch.bfloat16, torch.float16):
+        x, y = torch.randn(2, 2, 4, 7, 16).to(kind).unbind()
+        none, sinks = (None,) * 8, torch.randn(4)
+        if kind == torch.float64:
+            sinks = sinks.double()
+        rule = (torch.randn(2, 1, 7, 7).to(kind).expand(2, 4, 7, 7), None, sinks,
+                .3, 2.0, -1, 3, 2)
+        keep = None, torch.rand(1, 1, 7, 7) < .6, Parameter(sinks), *none[3:]
+        cases = [
+            (x, y, y, *rule), (x, y, y, *keep),
+            (x[..., ::2], y[..., 1::2], y[..., :8].flip(1), *none),
+            (*(z.transpose(1, 2).contiguous().transpose(1, 2)
+               for z in (x, y, y)), *none),
+            (x, y[:, :2], y[:, 2:, :, :9], *none), (x[:, :, -1:], y, y, *none)]
+        for args in cases:
+            with torch.no_grad():
+                O, P = attend(*args), whole(*args)[0]
+            count(f"short {kind} {O.stride()}", torch.equal(O, P) and
+                  O.stride() == P.stride() and not asked)
+    class Other(torch.Tensor):
+        pass
+
+    def heard(name, f):
+        asked.clear()
+        O = f()
+        count("heard " + name, asked and (O is None or torch.allclose(
+            O, sdpa(q, k, v), atol=1e-5)))
+
+    one = lambda q: attend(q, k, v, *(None,) * 8)
+    heard("gradient", lambda: one(q.clone().requires_grad_()))
+    heard("class", lambda: one(q.as_subclass(Other)).as_subclass(torch.Tensor))
+    heard("sign", lambda: one(torch._neg_view(-q)))
+    heard("vmap", lambda: torch.vmap(attend, (0, 0, 0) + (None,) * 8)(
+        q, k, v, *(None,) * 8))
+    heard("trace", lambda: torch.jit.trace(one, (q,), check_trace=False)(q))
+    heard("fx", lambda: make_fx(one, tracing_mode="real")(q)(q))
+    with FlopCounterMode(display=False):
+        heard("mode", lambda: one(q))
+    with torch.device("cpu"):
+        heard("mode of functions", lambda: one(q))
+    with FakeTensorMode() as mode:
+        heard("fake", lambda: [attend(*map(mode.from_tensor, (q, k, v)),
+                                      *(None,) * 8)].clear())
+    torch._dynamo.reset()
+    with torch.no_grad():
+        heard("compile", lambda: torch.compile(one, fullgraph=True,
+                                               backend="aot_eager")(q))
+    attn.torch.flash = whole
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         O, P = (torch.vmap(g)(q, k, v) for g in (ours, sdpa))
