@@ -1,6 +1,7 @@
 (* proofs/examples_09a.v: tangled from chapters/09a-layer-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
 From attn Require decoding gauge layer_rows turned rotary bounds.
+From attn Require logerr rounding layerround.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -89,3 +90,59 @@ Example bound_attained (R : rcfType) G beta := @bounds.bound_attained R 1 G
   beta _ id (one_sq R) (fun=> erefl).
 Example weights_are_bounded (R : realType) := @bounds.weights_are_bounded R
   bool_finType (fun=> 1) 1 true (@unit_gain R _).
+
+(* examples of rows with errors, in Coq *)
+Section Rows.
+Variables (R : realType) (phi x1 x2 sigma B : R) (V : unit -> R).
+Let u : R := 25%:R^-1.
+Let one (a : 'I_1) : R := 1.
+Let zero (T : Type) (a : T) : R := 0.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let few k : (k < 25)%N -> k%:R * u < 1.
+Proof. by move=> k25; rewrite ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat. Qed.
+Let same (T : Type) (x : T -> R) a : `|x a - x a| <= zero a.
+Proof. by rewrite subrr normr0. Qed.
+Let ok (a : R) : logerr.rounds u a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Let ok2 (a : R) : logerr.rounds (2%:R * u) a a.
+Proof.
+by exists 0; rewrite ?normr0 ?mulr_ge0 ?ler0n// addr0 mulr1.
+Qed.
+Let dot : rounding.computed u [seq (one a, one a) | a <- enum 'I_1]
+  (1 * 1 * (1 + 0)).
+Proof.
+by rewrite enum_ordS enum_ord0 /=; apply: rounding.Product; rewrite normr0.
+Qed.
+Example projected := @layerround.projected R u 1 one one _ one 0 _ _ u_ge0
+  (@few 2 isT) (same one) dot (ok _).
+Let divisor : 0 < layerround.r 0 one.
+Proof.
+by rewrite sqrtr_gt0 addr0 mulr_gt0 ?invr_gt0 ?ltr0n ?one_sq.
+Qed.
+Let t0 : 2%:R * layerround.t 0 one (@zero _) < 1.
+Proof.
+rewrite /layerround.t big1 ?mul0r ?mulr0 ?ltr01// => b _.
+by rewrite mulr0 expr0n mul0r addr0.
+Qed.
+Example normalised_row a := @layerround.normalised_row R 1 u 0 one one _
+  one u_ge0 (@few 9 isT) (lexx 0) divisor t0 (same one) _ _ _ _ _ _ _ dot
+  (ok _) (ok _) (ok _) (ok _) (fun a => ok _) (fun a => ok _) a.
+Example turned_row := @layerround.turned_row R u u phi x1 x2 x1 x2 0 0
+  u_ge0 (@few 5 isT) (lexx u) (conj (same id x1) (same id x2)) _ _ _ _ _ _
+  _ _ _ _ _ (ok _) (conj (ok2 _) (ok _)) (conj (ok2 _) (ok _))
+  (And4 (ok _) (ok _) (ok _) (ok _)) (ok _) (ok _).
+Let score (S size : R) : 1 * `|S - S| <= 0 * size + 0 + 0 * `|S|.
+Proof. by rewrite subrr normr0 mulr0 !mul0r !addr0. Qed.
+Let cb : 1 + 0 <= 1 :> R. Proof. by rewrite addr0. Qed.
+Example score_of_rows := @layerround.score_of_rows R 1 one one _ one one _
+  (Some 1) sigma 0 0 B ltr01 (same one) (same one) 1 0 0 0 _ (lexx 0)
+  (lexx 0) ler01 cb (score _ _).
+Let whole : (0 <= 1 :> R) && (1 <= 1 :> R). Proof. by rewrite ler01 lexx. Qed.
+Let output : 1 * `|\sum_(j : unit) 1 * V j - \sum_j 1 * V j|
+  <= \sum_j 1 * zero j * `|V j|.
+Proof.
+by rewrite subrr normr0 mulr0 big1// => j _; rewrite mul0r.
+Qed.
+Example outputs_of_rows := @layerround.outputs_of_rows R _ _ _ V V _ 1 _
+  whole (fun=> ler01) (fun=> lexx 0) (same V) output.
+End Rows.

@@ -109,7 +109,7 @@ inline LiteralRows literal_rows(const Quads& X, const Quads& W,
   y.error = x * lift<double>(W).cwiseAbs();
   if (b.size() > 0)
     y.error.rowwise() += lift<double>(b).cwiseAbs().transpose();
-  y.error *= 1.01 * double(X.cols() + 2) * u;
+  y.error *= gamma(X.cols() + 1, u);
   for (Index i = 0; i < y.x.rows(); ++i)
     for (Index h = 0; h < y.x.cols(); h += d) {
       // normalise one head in plain numbers
@@ -117,15 +117,20 @@ inline LiteralRows literal_rows(const Quads& X, const Quads& W,
         quad sum = 0;
         for (Index a = 0; a < d; ++a) sum += y.x(i, h + a) * y.x(i, h + a);
         const quad r = sqrt(sum / quad(double(d)) + quad(eps));
-        double rel = 0.5 * double(d + 4) * u;
-        for (Index a = 0; a < d; ++a)
-          rel += std::abs(to_double(y.x(i, h + a))) * y.error(i, h + a) /
-                 (double(d) * to_double(r * r));
+        double t = 0;
+        for (Index a = 0; a < d; ++a) {
+          const double dx = y.error(i, h + a);
+          t += (std::abs(to_double(y.x(i, h + a))) + dx / 2) * dx;
+        }
+        t /= double(d) * to_double(r * r);
+        BOOST_TEST(2 * t < 1);
         for (Index a = 0; a < d; ++a) {
           const quad n = y.x(i, h + a) / r;
-          const double g = std::abs(to_double(gain(a)));
-          y.error(i, h + a) = g * (y.error(i, h + a) / to_double(r) +
-                                   std::abs(to_double(n)) * (rel + 3 * u));
+          const double size = std::abs(to_double(n));
+          const double e =
+              (y.error(i, h + a) / to_double(r) + size * t) / (1 - 2 * t);
+          y.error(i, h + a) = std::abs(to_double(gain(a))) *
+                              (e + gamma(d + 8, u) / 2 * (size + e));
           y.x(i, h + a) = gain(a) * n;
         }
       }
@@ -137,11 +142,11 @@ inline LiteralRows literal_rows(const Quads& X, const Quads& W,
         const Index k = h + (near ? 2 * a : a), l = near ? k + 1 : k + m;
         const quad phi = quad(double(i + shift)) * R->theta(a);
         const quad c = cos(phi), s = sin(phi), v = y.x(i, k), w = y.x(i, l);
-        const double both = std::abs(to_double(v)) + std::abs(to_double(w));
-        const double own = both * (1.01 * ua * std::abs(to_double(phi)) + 3 * ua +
-                                   4 * u);
-        const double C = std::abs(to_double(c)), E = std::abs(to_double(s));
         const double ev = y.error(i, k), ew = y.error(i, l);
+        const double both =
+            std::abs(to_double(v)) + ev + std::abs(to_double(w)) + ew;
+        const double own = both * (ua * std::abs(to_double(phi)) + gamma(5, u));
+        const double C = std::abs(to_double(c)), E = std::abs(to_double(s));
         y.error(i, k) = C * ev + E * ew + own;
         y.error(i, l) = E * ev + C * ew + own;
         y.x(i, k) = c * v - s * w;
@@ -158,9 +163,8 @@ template <class S>
 LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
                            const Matrix<S>& C, Index shift = 0) {
   const Layer<quad> L = lifted_layer<quad>(layer);
-  const double u = 1.01 * unit_roundoff<S>();
-  const Arithmetic as{L.rules.epsilon, u, 1.01 * unit_roundoff<Angle<S>>(),
-                      shift};
+  const double u = unit_roundoff<S>();
+  const Arithmetic as{L.rules.epsilon, u, unit_roundoff<Angle<S>>(), shift};
   const auto& [w, p, rules, rotary] = L;
   const Index d = w.d_k(), e = w.d_v(), H = w.heads;
   const Quads Xq = lift<quad>(X), Cq = lift<quad>(C);
@@ -177,6 +181,7 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
       // attend in plain numbers
       {
         const Index m = C.rows(), g = h / w.group();
+        const double slack = 1 - double(d + 7) * u;
         std::vector<quad> s(std::size_t(m), quad(-HUGE_VAL));
         std::vector<double> r(s.size(), 0.0);
         quad top = L.parts.sink.size() > 0 ? L.parts.sink(h) : quad(-HUGE_VAL);
@@ -188,9 +193,10 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
             double size = 0, error = 0;
             for (Index a = 0; a < d; ++a) {
               const quad qa = q.x(i, h * d + a), ka = k.x(j, g * d + a);
-              const double Q = std::abs(to_double(qa)), K = std::abs(to_double(ka));
-              x += qa * ka, size += Q * K;
-              error += q.error(i, h * d + a) * K + 1.01 * Q * k.error(j, g * d + a);
+              const double K = std::abs(to_double(ka)), dq = q.error(i, h * d + a),
+                           dk = k.error(j, g * d + a);
+              const double Q = std::abs(to_double(qa)) + dq;
+              x += qa * ka, size += Q * (K + dk), error += dq * K + Q * dk;
             }
             const auto& beta = L.parts.scale;
             const quad f = beta.size() == 0 ? 1 / sqrt(quad(double(d)))
@@ -223,44 +229,49 @@ LiteralLayer literal_layer(const Layer<S>& layer, const Matrix<S>& X,
 
         // mix values in plain numbers
         const double b = double(2 * m + 10), D = double(m / 128 + 2);
-        double mean = 0;
-        if (sink > quad(-HUGE_VAL))
-          mean = to_double(exp(sink - top) / Z) * u *
-                 (to_double(2 * abs(sink) + top - sink) + b + 3 + 6 * (D + 1));
-        for (Index j = 0; j < m; ++j) {
-          auto& rj = r[std::size_t(j)];
-          const quad A = exp(s[std::size_t(j)] - top) / Z;
-          if (A > quad(0))
-            rj += u * (to_double(top - s[std::size_t(j)]) + b + 3 + 6 * (D + 1));
-          mean += to_double(A) * rj;
-        }
+        double mean = 0, R = 0;
+        const auto key = [&](const quad& score, double delta) {
+          const double off = delta / slack + u * (to_double(top - score) + b + 3 +
+                                                  6 * (D + 1));
+          mean += to_double(exp(score - top) / Z) * off;
+          R = std::max(R, off);
+          return off;
+        };
+        if (sink > quad(-HUGE_VAL)) key(sink, 2 * u * to_double(abs(sink)));
+        for (Index j = 0; j < m; ++j)
+          if (s[std::size_t(j)] > quad(-HUGE_VAL))
+            r[std::size_t(j)] = key(s[std::size_t(j)], r[std::size_t(j)]);
+        BOOST_TEST(3 * R < 1);
+
+        // add what the values of a row carry
         for (Index j = 0; j < m; ++j) {
           const quad A = exp(s[std::size_t(j)] - top) / Z;
           for (Index c = 0; c < e; ++c) {
             const quad V = v.x(j, g * e + c);
+            const double dV = v.error(j, g * e + c);
             y.O(i, h * e + c) += A * V;
             y.O_error(i, h * e + c) +=
-                to_double(A) * ((r[std::size_t(j)] + mean) *
-                                    std::abs(to_double(V)) +
-                                1.01 * v.error(j, g * e + c));
+                to_double(A) / (1 - 3 * R) *
+                ((r[std::size_t(j)] + mean) * (std::abs(to_double(V)) + dV) + dV);
           }
         }
 
         // take the logarithm in plain numbers
         y.L(i, h) = top + log(Z);
-        y.L_error(i, h) = mean + u * to_double(2 * abs(top) + 5 * abs(y.L(i, h)));
+        y.L_error(i, h) =
+            (mean + u * to_double(2 * abs(top) + 5 * abs(y.L(i, h)))) / (1 - 3 * R);
       }
 
   // project in plain numbers
   y.Y = times(y.O, w.W_O);
-  y.Y_error = (lift<double>(y.O).cwiseAbs() * lift<double>(w.W_O).cwiseAbs());
+  const Matrix<double> W = lift<double>(w.W_O).cwiseAbs();
+  y.Y_error = (lift<double>(y.O).cwiseAbs() + y.O_error) * W;
   if (w.b_O.size() > 0) {
     y.Y.rowwise() += w.b_O.transpose();
     y.Y_error.rowwise() += lift<double>(w.b_O).cwiseAbs().transpose();
   }
-  y.Y_error *= 1.01 * double(H * e + 2) * u;
-  y.Y_error += 1.01 * y.O_error * lift<double>(w.W_O).cwiseAbs();
-  y.Y_error.array() += 1e4 * to_double(std::numeric_limits<S>::min());
+  y.Y_error *= gamma(H * e + 1, u);
+  y.Y_error += y.O_error * W;
   return y;
 }
 
