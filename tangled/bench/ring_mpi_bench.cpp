@@ -139,9 +139,9 @@ struct Work {
   double pair, row, call;
   explicit Work(int p) {
     const double n = 2048;
-    const Eigen::Vector3d times{fastest({5, p, 2048}, 10),
-                                fastest({6, p, 2048}, 20),
-                                fastest({7, p, 2048}, 20)};
+    const Eigen::Vector3d times{fastest({5, p, 2048}, 5),
+                                fastest({6, p, 2048}, 10),
+                                fastest({7, p, 2048}, 10)};
     Eigen::Matrix3d counts;  // of pairs, of rows in spans, of rows
     counts << n * n, n, n, 16 * n, n, n, 16 * n, 16 * n, n;
     const Eigen::Vector3d x = not_negative(counts, times);
