@@ -84,6 +84,34 @@ BOOST_AUTO_TEST_CASE(runs_come_to_rest) {
   fact("restless", restless);
   refute(restless, 1);
 }
+BOOST_AUTO_TEST_CASE(tolerances_are_told) {
+  const Matrix<float> K = gaussian<float>(1000, 64, 1, "K");
+  const Matrix<float> X = 0.25f * (K.topRows(6) + K.middleRows(6, 6));
+  const auto cold = hopfield_retrieve(X, K, 100.0f, 9);
+  fact("cold", cold.tolerance, 2);
+  fact("diameter", std::sqrt(square_diameter(K)), 2);
+  BOOST_TEST((!cold.converged && cold.steps == 9 && cold.rest.isZero()));
+  const auto fine = hopfield_retrieve(X.cast<double>().eval(),
+                                      K.cast<double>().eval(), 100.0, 99);
+  verify(std::abs(fine.tolerance /
+                  (5 * detail::update_error(K.cast<double>(), 100)) - 1), 0);
+  BOOST_TEST((fine.converged && fine.rest.maxCoeff() == fine.steps));
+  const Matrix<float> same = K.topRows<1>().replicate(5, 1);
+  BOOST_TEST(hopfield_retrieve(X, same, 1.0f).converged);
+
+  // let states stop one by one
+  const Matrix<double> two{{3, 0}, {0, 3}};
+  const Matrix<double> x{{3, 0}, {1.501, 1.5}, {0, 2}};
+  const auto all = hopfield_retrieve(x, two, 1.0, 100, 1e-9);
+  BOOST_TEST(all.tolerance == 1e-9);
+  for (Index i = 0; i < 3; ++i)
+    verify(std::abs(double(
+        hopfield_retrieve(x.row(i), two, 1.0, 100, 1e-9).steps -
+        all.rest(i))), 0);
+  BOOST_TEST((all.rest(0) < all.rest(1) && all.rest(1) == all.steps));
+  const auto brief = hopfield_retrieve(x, two, 1.0, all.steps - 1, 1e-9);
+  BOOST_TEST((!brief.converged && brief.rest(1) == 0 && brief.rest(0) > 0));
+}
 
 // check the convergence
 BOOST_AUTO_TEST_CASE(steps_are_summable) {
@@ -225,6 +253,25 @@ BOOST_AUTO_TEST_CASE(potts_transition) {
     const quad potts = -X.row(1).squaredNorm() / 2 - entropy(X)(1) / beta;
     verify(distance(E(1), potts), slack + roundings(double(4 * M)));
 
+    // measure how both phases are curved
+    Vector<quad> along = Vector<quad>::Constant(M, -1), across(M);
+    along(0) = m - 1;
+    across.setZero();
+    across(1) = 1, across(2) = -1;
+    const quad flat = 2 * log(m - 1) / (m * (m - 2));
+    for (const Index phase : {0, 1}) {
+      const Vector<quad> A = X.row(phase).transpose();
+      const auto stretched = [&](const Vector<quad>& v) {
+        return Vector<quad>(beta * (A.cwiseProduct(v) - A * A.dot(v)));
+      };
+      const double off = b * b * u * double(40 * M * M);
+      verify(distance(stretched(along), Vector<quad>(beta / m * along)), off);
+      const quad side = phase == 0 ? quad(beta / m) : flat;
+      verify(distance(stretched(across), Vector<quad>(side * across)), off);
+      verify(to_double(beta / m), 1 - 0x1p-10);
+      verify(to_double(side), 1 - 0x1p-10);
+    }
+
     // look at the barrier and to both sides of the transition
     const RowVector<quad> from = X.row(0), to = X.row(1);
     const Vector<quad> line = energy_along(from, to, 3, K, beta);
@@ -254,6 +301,19 @@ BOOST_AUTO_TEST_CASE(potts_branches) {
   }
   fact("spinodal", spinodal, 4);
   refute(spinodal, 2);
+
+  // start at a pattern, and near the mean
+  const auto ends_at = [&](const Matrix<double>& x, double beta) {
+    return hopfield_retrieve(x, K, beta, 200000, 1e-13).X.maxCoeff();
+  };
+  const double Tc = 4 * std::numbers::ln2;
+  const Matrix<double> near{{0.35, 0.33, 0.32}};
+  verify(std::abs(ends_at(K.topRows(1), 0.999 * spinodal) - 1 / 3.0), 1e-9);
+  for (const double beta : {1.001 * spinodal, 0.999 * Tc, 1.001 * Tc, 3.1})
+    refute(ends_at(K.topRows(1), beta), 0.5);
+  for (const double beta : {1.001 * spinodal, 0.999 * Tc, 1.001 * Tc, 2.95})
+    verify(std::abs(ends_at(near, beta) - 1 / 3.0), 1e-9);
+  refute(ends_at(near, 3.05), 0.5);
   for (const double beta : {1.0, 2.0, 2.7})
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
       const Matrix<double> x = 2 * gaussian<double>(1, 3, seed, "x");
@@ -326,6 +386,19 @@ BOOST_AUTO_TEST_CASE(reach_of_a_memory) {
   fact("half", half, 2);
   BOOST_CHECK_EXCEPTION(retrieved_fraction(K, 8, 1, 1), std::invalid_argument,
                         says("retrieved_fraction: row 8 of 8x32"));
+}
+BOOST_AUTO_TEST_CASE(no_certificate_without_numbers) {
+  for (const Index bad : {0, 1, 3}) {
+    Matrix<double> K = gaussian<double>(4, 6, 1, "K");
+    K(bad, 2) = bad == 3 ? HUGE_VAL : std::nan("");
+    const Basin b = basin(K, 1, 3.0);
+    BOOST_TEST((std::isnan(b.separation) && std::isnan(b.reach)));
+    BOOST_TEST((std::isnan(b.radius) && !b.kept()));
+    BOOST_TEST(std::isnan(retrieved_fraction(K, 0, 1.0, 3.0, 5)));
+  }
+  const Matrix<double> K = gaussian<double>(4, 6, 1, "K");
+  BOOST_TEST(std::isnan(retrieved_fraction(K, 0, std::nan(""), 3.0, 5)));
+  verify(1 - retrieved_fraction(K, 0, 0.0, 3.0, 5), 0);
 }
 BOOST_AUTO_TEST_CASE(groups_act_alone) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

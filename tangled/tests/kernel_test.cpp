@@ -96,6 +96,31 @@ BOOST_AUTO_TEST_CASE(expanded_distances_cancel) {
   refute(distance(expanded, truth), 1e-10);
   verify(distance(gaussian_scores(q, k, g)(0), truth), gamma(5, 0x1p-53));
 }
+BOOST_AUTO_TEST_CASE(common_vector_costs_digits) {
+  const Matrix<double> Q{{1e4 + 0.1, 1e4}};
+  const Matrix<double> K{{1e4 + 1, 1e4}, {1e4, 1e4 + 1}};
+  const auto gap = [](const auto& S) { return S(0) - S(1); };
+  const quad truth = gap(scores(lift<quad>(Q), lift<quad>(K)));
+  const double off = distance(gap(scores(Q, K)), truth);
+  const double size = Q.norm() / std::sqrt(2.0);
+  fact("double", off, 2);
+  verify(off, 2 * gamma(4, 0x1p-53) * size * K.row(0).norm());
+  refute(off, 1e-9);
+  const Matrix<double> C = K.rowwise() - K.colwise().mean();
+  verify(distance(gap(scores(Q, C)), truth),
+         2 * gamma(4, 0x1p-53) * size * C.row(0).norm());
+
+  // lose the weights of two keys in float
+  const Matrix<float> q = Q.cast<float>(), k = K.cast<float>();
+  const Matrix<float> c = k.rowwise() - k.colwise().mean();
+  const auto first = [](const auto& S) { return softmax(S)(0); };
+  const quad weight = first(scores(lift<quad>(q), lift<quad>(k)));
+  fact("float", double(first(scores(q, k))));
+  fact("truth", to_double(weight), 4);
+  refute(distance(first(scores(q, k)), weight), 0.01);
+  verify(distance(first(scores(q, c)), weight),
+         gamma(4, 0x1p-24) * size * C.row(0).norm() / 2 + gamma(8, 0x1p-24));
+}
 BOOST_AUTO_TEST_CASE(regression_within_bound) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Index d = Index(1 + seed % 5), n = Index(1 + seed % 19);

@@ -72,13 +72,14 @@ Matrix<quad> literal_sums(const Matrix<double>& Phi,
                           const Matrix<double>& V, bool causal) {
   const Matrix<double> W = append_ones(V);
   Matrix<quad> N(Phi.rows(), W.cols());
+  N.setConstant(quad(0));
   for (Index i = 0; i < N.rows(); ++i)
-    for (Index c = 0; c < N.cols(); ++c) {
-      quad sum(0);
-      for (Index j = 0; j < (causal ? i + 1 : W.rows()); ++j)
-        for (Index r = 0; r < Phi.cols(); ++r)
-          sum += quad(Phi(i, r)) * quad(Psi(j, r)) * quad(W(j, c));
-      N(i, c) = sum;
+    for (Index j = 0; j < (causal ? i + 1 : W.rows()); ++j) {
+      quad kernel(0);
+      for (Index r = 0; r < Phi.cols(); ++r)
+        kernel += quad(Phi(i, r)) * quad(Psi(j, r));
+      for (Index c = 0; c < N.cols(); ++c)
+        N(i, c) += kernel * quad(W(j, c));
     }
   return N;
 }
@@ -295,6 +296,21 @@ BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
   verify_exact(b.M, all.M, 40);
   verify_exact(b.O, Matrix<Fp>(all.O.bottomRows(5)), 40);
 }
+BOOST_AUTO_TEST_CASE(prompts_are_continued) {
+  const Index n = 2 * chunk_length + 9, prompt = n - 4;
+  const Stream x(n, 3, 6);
+  const Matrix<Fp> whole = causal_linear_attention(x.Phi, x.Psi, x.V);
+  auto piece = causal_linear_stream(x.Phi.topRows(prompt),
+                                    x.Psi.topRows(prompt),
+                                    x.V.topRows(prompt));
+  verify_exact(piece.O, Matrix<Fp>(whole.topRows(prompt)), 4 * n);
+  for (Index t = prompt; t < n; ++t) {
+    piece = causal_linear_stream(x.Phi.row(t), x.Psi.row(t), x.V.row(t),
+                                 piece.M);
+    verify_exact(piece.O, Matrix<Fp>(whole.row(t)), 4 * n);
+  }
+  verify_exact(piece.M, memorise(x.Psi, x.V), 2);
+}
 BOOST_AUTO_TEST_CASE(delta_rule_overwrites) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Matrix<Fp> psi = gaussian<Fp>(1, 4, seed, "psi");
@@ -362,6 +378,61 @@ BOOST_AUTO_TEST_CASE(causal_within_bound) {
     const double g = gamma(2 * (n + m + 2 * (n / C + 1)) + 1, 0x1p-53);
     const Matrix<double> bound = g * (1 + g) * lift<double>(size).leftCols(2);
     verify(causal_linear_attention(F, P, V, C), truth.leftCols(2), bound);
+  }
+}
+BOOST_AUTO_TEST_CASE(causal_in_float_at_full_size) {
+  const Index n = 4 * chunk_length + 22, m = 64;
+  const Matrix<float> F = elu_features(gaussian<float>(n, m, 1, "F"));
+  const Matrix<float> P = elu_features(gaussian<float>(n, m, 1, "P"));
+  const Matrix<float> V = gaussian<float>(n, m, 1, "V");
+  const Matrix<double> f = F.cast<double>(), p = P.cast<double>(),
+                       v = V.cast<double>();
+  Matrix<quad> truth = literal_sums(f, p, v, true);
+  Matrix<quad> size = literal_sums(f, p, v.cwiseAbs(), true);
+  const auto rule = additive<float>(n);
+  const Index terms = n + m + 2 * (n / chunk_length + 1);
+  const double g = gamma(terms, 0x1p-24), h = gamma(2 * terms + 1, 0x1p-24);
+  verify(chunked(F, P, V, rule).O, truth.leftCols(m),
+         Matrix<double>(g * (1 + g) * lift<double>(size).leftCols(m)));
+  for (Index i = 0; i < n; ++i)
+    size.row(i) /= truth(i, m), truth.row(i) /= quad(truth(i, m));
+  verify(causal_linear_attention(F, P, V), truth.leftCols(m),
+         Matrix<double>(h * (1 + h) * lift<double>(size).leftCols(m)));
+}
+template <class S>
+void delta_in_chunks(double c) {
+  const Index n = 2 * chunk_length + 22, m = 64, C = chunk_length;
+  const auto draw = [&](const char* name) {
+    return gaussian<S>(n, m, 1, name);
+  };
+  const Matrix<S> F = draw("F"), P = draw("P"), V = draw("V");
+  const Vector<S> beta = S(c) * P.rowwise().squaredNorm().cwiseInverse();
+  const auto ours = chunked(F, P, V, delta<S>(beta));
+  const Matrix<quad> f = lift<quad>(F), p = lift<quad>(P), v = lift<quad>(V);
+  Matrix<quad> M = Matrix<quad>::Zero(m, m);
+  double work = 0, lost = 0;
+  const double g = 1.01 * gamma(m + C + 8, unit_roundoff<S>());
+  for (Index t = 0; t < n; ++t) {
+    // follow one token of the delta rule, and what it rounds
+    const quad b = quad(beta(t));
+    if (t % C == 0) {
+      lost += g * work;
+      work = to_double(M.norm());
+    }
+    const double length = to_double(p.row(t).norm());
+    const Matrix<quad> u = b * (v.row(t) - p.row(t) * M);
+    lost += to_double(b) * length * g *
+            (to_double(v.row(t).norm()) + length * work);
+    M += p.row(t).transpose() * u;
+    work += length * to_double(u.norm());
+    verify(to_double((lift<quad>(ours.O.row(t)) - f.row(t) * M).norm()),
+           to_double(f.row(t).norm()) * (lost + g * work));
+  }
+}
+BOOST_AUTO_TEST_CASE(delta_chunks_within_bound) {
+  for (const double c : {0.3, 1.0, 1.9}) {
+    delta_in_chunks<float>(c);
+    delta_in_chunks<double>(c);
   }
 }
 
@@ -476,6 +547,37 @@ BOOST_AUTO_TEST_CASE(causal_gradient) {
       return causal_linear_attention_vjp(x..., C);
     });
 }
+BOOST_AUTO_TEST_CASE(chunks_of_no_named_length) {
+  const Index n = 2 * chunk_length + 7;
+  const Stream x(n, 3, 8), y(n, 3, 508);
+  const Matrix<Fp> W = gaussian<Fp>(n, 2, 8, "W");
+  for (const bool erase : {false, true}) {
+    const Rule<Fp> rule{x.alpha, x.beta, erase};
+    const auto truth = recurrence(x.Phi, x.Psi, x.V, rule);
+    const auto ours = chunked(x.Phi, x.Psi, x.V, rule);
+    verify_exact(ours.O, truth.O, 5 * n + 3);
+    verify_exact(ours.M, truth.M, 5 * n + 3);
+
+    // compare the slope of a recurrence of three chunks
+    const Matrix<Fp> none = Matrix<Fp>::Zero(3, 2);
+    const Matrix<Fp> dM = gaussian<Fp>(3, 2, 8, "dM");
+    Moving state = moving(none, dM);
+    const Dual<Fp> loss = literal_recurrence(
+        moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V),
+        moving(x.alpha, y.alpha), moving(x.beta, y.beta), erase, state, W);
+    const auto d = recurrence_vjp(x.Phi, x.Psi, x.V, rule, W);
+    verify_exact(along(d.Phi, y.Phi) + along(d.Psi, y.Psi) + along(d.V, y.V) +
+                     along(d.alpha, y.alpha) + along(d.beta, y.beta) +
+                     along(d.start, dM), loss.d, 5 * n + 8);
+  }
+
+  // compare the slope of causal attention over three chunks
+  const Dual<Fp> loss = literal_attention(
+      moving(x.Phi, y.Phi), moving(x.Psi, y.Psi), moving(x.V, y.V), true, W);
+  const auto d = causal_linear_attention_vjp(x.Phi, x.Psi, x.V, W);
+  verify_exact(along(d.Phi, y.Phi) + along(d.Psi, y.Psi) + along(d.V, y.V),
+               loss.d, 4 * n + 6);
+}
 
 // check the memory of the gradient
 BOOST_AUTO_TEST_CASE(gradient_keeps_one_state_per_chunk) {
@@ -561,6 +663,8 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { chunked(F, F, F, rule, 0); }, "chunks of length 0");
   refused([&] { causal_linear_attention(F, F, F, 0); }, "chunks of length 0");
   refused([&] { causal_linear_attention(F, T, F); }, "Psi is 3x3");
+  refused([&] { causal_linear_stream(F, F, F, F); }, "the memory is 3x2");
+  refused([&] { causal_linear_stream(F, F, F, T); }, "the memory is 3x3");
   refused([&] { chunked(F, F, F, rule, 2, T); }, "the state is 3x3");
   refused([&] { recurrence_vjp(F, F, F, rule, G); }, "recurrence_vjp: dO");
   refused([&] { causal_linear_attention_vjp(F, F, F, G); }, "dO is 4x2");
@@ -568,6 +672,15 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { log_features(F, T); }, "log_features: X is 3x2");
   refused([&] { trigonometric_features(F, T); }, "the directions are 3x3");
   refused([&] { kernel_coordinates(Matrix<double>(3, 0)); }, "X is 3x0");
+}
+BOOST_AUTO_TEST_CASE(decays_that_grow) {
+  const auto rule = [](double a) {
+    return decaying<double>(Vector<double>{{1, 0, a}});
+  };
+  for (const double bad : {-0.01, 1.01, HUGE_VAL})
+    BOOST_CHECK_EXCEPTION(rule(bad), std::domain_error,
+                          says("decaying: alpha_2 is"));
+  BOOST_TEST(std::isnan(rule(std::nan("")).alpha(2)));
 }
 BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
   const Matrix<double> F = gaussian<double>(3, 2, 1, "F"), G(4, 2), T(3, 3);

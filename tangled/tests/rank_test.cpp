@@ -10,8 +10,9 @@ BOOST_AUTO_TEST_SUITE(kernel)
 
 // bound the roundings of rotations
 /// Relative error of a decomposition of an n x m matrix by rotations.
+template <class S = double>
 double rounding(Index n, Index m) {
-  return double(m) * gamma(72 * m + 3 * n, 0x1p-53);
+  return double(m) * gamma(72 * m + 3 * n, unit_roundoff<S>());
 }
 
 // check the spectrum of self-attention
@@ -52,18 +53,39 @@ BOOST_AUTO_TEST_CASE(decomposition_by_rotations) {
                         std::invalid_argument, says("decompose: A is 2x3"));
 }
 BOOST_AUTO_TEST_CASE(what_cannot_be_decomposed) {
-  for (const double bad : {std::nan(""), HUGE_VAL, 1e200}) {
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
     Matrix<double> A = gaussian<double>(4, 3, 1, "A");
     A(2, 1) = bad;
     BOOST_CHECK_EXCEPTION(decompose(A), std::domain_error,
-                          says("decompose: the squares of A"));
+                          says("decompose: A is not finite"));
     BOOST_CHECK_EXCEPTION(singular_values(A), std::domain_error,
-                          says("decompose: the squares of A"));
+                          says("decompose: A is not finite"));
   }
   const auto d = decompose(Matrix<double>{{1, 1e-200}, {1, 0}});
   verify(std::abs(d.sigma(0) - std::sqrt(2.0)), 4 * 0x1p-52);
   verify(d.sigma(1), 0);
   BOOST_TEST(decompose(Matrix<double>(0, 0)).sigma.size() == 0);
+}
+template <class S>
+void decompose_cold_attention(const S& T) {
+  const Matrix<S> Q = gaussian<S>(24, 16, 1, "Q");
+  const Matrix<S> K = gaussian<S>(24, 16, 1, "K");
+  const Matrix<S> A = softmax(Matrix<S>(scores(Q, K) / T));
+  const auto d = decompose(A);
+  const Matrix<S> us = d.U * d.sigma.asDiagonal();
+  const Matrix<S> again = us * d.V.transpose();
+  verify(double((again - A).norm()), rounding<S>(24, 24) * double(A.norm()));
+}
+BOOST_AUTO_TEST_CASE(decomposition_at_every_scale) {
+  const Matrix<double> G = gaussian<double>(6, 4, 1, "G");
+  const auto one = decompose(G);
+  for (const double scale : {0x1p-900, 0x1p-560, 0x1p560, 0x1p1000}) {
+    const auto d = decompose(Matrix<double>(scale * G));
+    verify(distance(d.sigma / scale, one.sigma), 0);
+    verify(distance(d.U, one.U) + distance(d.V, one.V), 0);
+  }
+  for (const double T : {1.0, 0.05, 0.005}) decompose_cold_attention(T);
+  for (const float T : {1.0f, 0.05f, 0.005f}) decompose_cold_attention(T);
 }
 BOOST_AUTO_TEST_CASE(best_rank_attains) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -175,6 +197,34 @@ BOOST_AUTO_TEST_CASE(landmarks_are_chosen_greedily) {
     verify(rest.maxCoeff() - rest(chosen[m]), landmark_error(map.R));
     verify(rest.maxCoeff(), before + landmark_error(map.R));
     before = rest.maxCoeff();
+  }
+}
+BOOST_AUTO_TEST_CASE(landmarks_far_away) {
+  const Matrix<double> far{{100, 0, 0}}, at{{0, 0, 0}}, v{{3, 4}};
+  verify(distance(nystroem_attention(far, at, v, 1), v), 0);
+  verify(distance(nystroem_attention(at, far, v, 1), v), 0);
+  const Matrix<double> two{{0, 0, 0}, {100, 0, 0}}, V{{3, 4}, {5, 8}};
+  verify(distance(nystroem_attention(at, two, V, 1),
+                  Matrix<double>{{4, 6}}), 0);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Matrix<double> Q = 60 * gaussian<double>(4, 3, seed, "Q");
+    const Matrix<double> K = 2 * gaussian<double>(5, 3, seed, "K");
+    const Matrix<double> W = gaussian<double>(5, 2, seed, "V");
+
+    // bound the answers to far queries
+    const Matrix<double> x = kernel_coordinates(Q), y = kernel_coordinates(K);
+    Matrix<double> G = gaussian_scores(x, y, Metric<double>::identity(3));
+    const double size = 2 * (G.cwiseAbs().maxCoeff() + y.squaredNorm());
+    G.colwise() -= G.rowwise().maxCoeff().eval();
+    const Vector<double> pi = (y.rowwise().squaredNorm() / 2).array().exp();
+    const Vector<double> Z = Matrix<double>(G.array().exp()) * pi;
+    const Matrix<double> R = nystroem(y).R;
+    const double inverse = solve_rows(R, Matrix<double>::Identity(5, 5)).norm();
+    const double most = (4 * gamma(9, 0x1p-53) * size +
+                         2 * std::sqrt(5.0) * inverse * landmark_error(R) *
+                             pi.sum() / Z.minCoeff()) * W.cwiseAbs().maxCoeff();
+    verify(distance(nystroem_attention(Q, K, W, 5), attention(Q, K, W).O),
+           most);
   }
 }
 BOOST_AUTO_TEST_CASE(residual_is_positive) {

@@ -110,6 +110,28 @@ BOOST_AUTO_TEST_CASE(gaussian_keys) {
                rounding);
       }
 }
+BOOST_AUTO_TEST_CASE(squares_of_gaussian_keys) {
+  const RowVector<double> all{{0.7, -0.3, 0.5}};
+  for (const Index d : {1, 2, 3})
+    for (const double s : {0.5, 1.0, 2.0})
+      for (const double tau : {0.5, 1.0, 2.0}) {
+        const RowVector<double> q = all.head(d);
+        const double a2 = s * s * q.squaredNorm() / (tau * tau);
+
+        // lay keys on a grid of half a deviation
+        const double far = s * (9 + 2 * std::sqrt(a2));
+        const Matrix<double> K = lattice(Index(4 * far / s), d) * far / 3;
+        const Vector<double> density =
+            -K.rowwise().squaredNorm() / (2 * s * s);
+        const Vector<double> S = K * q.transpose() / tau;
+        const auto log_sum = [&](double times) {
+          const Vector<double> x = times * S + density;
+          return weigh(Matrix<double>(x.transpose())).logZ(0);
+        };
+        verify(std::abs(log_sum(2) + log_sum(0) - 2 * log_sum(1) - a2),
+               4 * gamma(2 * K.rows() + 8000, 0x1p-53));
+      }
+}
 BOOST_AUTO_TEST_CASE(attention_tilts) {
   const Index n = 40000;
   const Matrix<double> K = gaussian<double>(n, 1, 1, "K");
@@ -124,6 +146,35 @@ BOOST_AUTO_TEST_CASE(attention_tilts) {
            4 * (std::exp(2 * q * q) + 2 * std::exp(q * q / 2)) /
                std::sqrt(double(n)));
     refute(std::abs(fit.O(0) - std::sin(q)), 0.1);
+  }
+}
+BOOST_AUTO_TEST_CASE(limits_take_many_keys) {
+  const double n = 4096;
+  const auto middle = [](Vector<double> x) {
+    std::sort(x.begin(), x.end());
+    return x(x.size() / 2);
+  };
+  for (const double a : {1.0, 3.0, 6.0}) {
+    Vector<double> place(25), squares(25);
+    for (Index k = 0; k < 25; ++k) {
+      const Matrix<double> K =
+          gaussian<double>(Index(n), 1, std::uint64_t(k + 1), "K");
+      const auto fit = attention(Matrix<double>{{a}}, K, K);
+      place(k) = fit.O(0);
+      squares(k) = n * fit.A.squaredNorm() / std::exp(a * a);
+    }
+    const double near = middle(place), share = middle(squares);
+
+    // hold both limits to the number of keys
+    const std::string name = std::to_string(int(a));
+    fact("place_" + name, near);
+    fact("squares_" + name, share, 2);
+    if (a < 6) verify(std::abs(near - a), 2 * std::exp(a * a / 4) / std::sqrt(n));
+    else refute(a - near, 1);
+    verify(near, std::sqrt(2 * std::log(n)));
+    if (a > 1) refute(1 - share, 0.5);
+    else verify(std::abs(share - 1), (std::exp(2 * a * a) +
+                                      2 * std::exp(a * a / 2)) / std::sqrt(n));
   }
 }
 
@@ -244,6 +295,9 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
   verify(std::abs(local_linear(none, q, K, V)(0)), 0);
   BOOST_CHECK_EXCEPTION(local_linear(one, q, K, V, -1.0), std::domain_error,
                         says("local_linear: ridge"));
+  BOOST_CHECK_EXCEPTION(local_linear(one / 2, q, K, V, 0.5),
+                        std::domain_error,
+                        says("the weights of query 0 add up to 0.5"));
   BOOST_CHECK_EXCEPTION(local_linear(one, q, K, K.topRows(3)),
                         std::invalid_argument, says("local_linear: A is 1x4"));
 }

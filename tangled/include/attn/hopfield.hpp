@@ -56,10 +56,10 @@ S classical_energy(const Matrix<S>& W, const Vector<S>& x) {
 
 // let neurons follow their fields
 namespace detail {
-/// The sign of the field h, or the present state x if h is zero.
+/// The sign of the field h; the present state x if h is zero, NaN if NaN.
 template <class S>
 S follow(const S& h, const S& x) {
-  return S(0) < h ? S(1) : h < S(0) ? S(-1) : x;
+  return S(0) < h ? S(1) : h < S(0) ? S(-1) : h == S(0) ? x : h;
 }
 }  // namespace detail
 
@@ -222,12 +222,16 @@ Vector<S> energy_along(const RowVector<S>& x, const RowVector<S>& y, Index n,
 }
 
 // iterate to a fixed point
-/// States (n x d) where the iteration stopped, and after how many steps.
+/// States (n x d) where the iteration stopped, after how many steps, and by
+/// which tolerance; rest(i) is the step since which no entry of row i has
+/// moved by more, or 0 if the last one was longer.
 template <class S>
 struct Retrieved {
   Matrix<S> X;
   Index steps = 0;
-  bool converged = false;
+  bool converged = false;  // all rows rest
+  S tolerance{};
+  Vector<Index> rest;
 };
 
 /// Iterates hopfield_update in the metric g from X until no entry moves by
@@ -239,18 +243,23 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
     const ScalarOf<DX>& tol) {
   using S = ScalarOf<DX>;
   const Rows<S> k(K);
-  Retrieved<S> run{X};
+  Retrieved<S> run{X, 0, false, tol, Vector<Index>::Zero(X.rows())};
   detail::require_memory<S>("hopfield_retrieve", run.X, k, beta);
   while (!run.converged && run.steps < max_steps) {
     // take one step and see what has moved
     const Matrix<S> next = hopfield_update(run.X, k, beta, g);
-    run.converged = true;
-    for (Index a = 0; a < next.size(); ++a) {
-      const S moved = next.data()[a] - run.X.data()[a];
-      if (!(moved <= tol && -moved <= tol)) run.converged = false;
-    }
-    run.X = next;
     ++run.steps;
+    for (Index i = 0; i < next.rows(); ++i) {
+      bool rests = true;
+      for (Index a = 0; a < next.cols(); ++a) {
+        const S moved = next(i, a) - run.X(i, a);
+        if (!(moved <= tol && -moved <= tol)) rests = false;
+      }
+      if (!rests) run.rest(i) = 0;
+      else if (run.rest(i) == 0) run.rest(i) = run.steps;
+    }
+    run.converged = (run.rest.array() > 0).all();
+    run.X = next;
   }
   return run;
 }
@@ -275,14 +284,26 @@ double update_error(const Expr<D>& patterns, double beta) {
          (2 * M + 6 + 6 * std::log(M) + 2 * beta * terms * R * R);
 }
 }  // namespace detail
-/// hopfield_retrieve in the metric delta, to 5 eta of eq. update-error.
+/// hopfield_retrieve in the metric delta, to 5 eta of eq. update-error; all
+/// steps, and no claim of rest, where that is no small part of the memory.
 template <class DX, class DK>
 Retrieved<ScalarOf<DX>> hopfield_retrieve(
     const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
     Index max_steps = 100) {
-  const double eta = detail::update_error(K, to_double(beta));
-  return hopfield_retrieve(X, K, beta, max_steps,
-                           static_cast<ScalarOf<DX>>(5 * eta));
+  using S = ScalarOf<DX>;
+  const S tol = static_cast<S>(5 * detail::update_error(K, to_double(beta)));
+
+  // measure the memory from its first pattern
+  const Matrix<S> k = K;
+  S reach(0);
+  for (Index j = 1; j < k.rows(); ++j) {
+    const S away = (k.row(j) - k.row(0)).norm();
+    if (!(away <= reach)) reach = away;
+  }
+  const bool small = tol <= reach / S(100) || reach == S(0);
+  auto run = hopfield_retrieve(X, K, beta, max_steps, small ? tol : S(-1));
+  run.tolerance = tol;
+  return run;
 }
 
 // certify that a pattern is kept
@@ -294,8 +315,8 @@ struct Basin {
 };
 
 /// Certificate of pattern i among the patterns K (M x d), for the metric
-/// delta.  Throws std::invalid_argument unless 0 <= i < M, and
-/// std::domain_error for a bad beta.
+/// delta; all NaN, and nothing kept, unless K is finite.  Throws
+/// std::invalid_argument unless 0 <= i < M, std::domain_error for a bad beta.
 template <class D>
 Basin basin(const Expr<D>& patterns, Index i, double beta) {
   detail::require_beta("basin", beta);
@@ -310,6 +331,7 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
     b.separation = std::min(b.separation, away.dot(K.row(i)));
     b.reach = std::max(b.reach, away.norm());
   }
+  if (!K.allFinite()) b.separation = b.reach = NAN;
   b.radius = 1 / (beta * b.reach);
   b.rate = beta * b.reach * b.reach * double(K.rows() - 1) *
            std::exp(1 - beta * b.separation);
@@ -318,8 +340,9 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
 
 // measure the reach of a memory
 /// Fraction of cues k_i + radius v, with v uniform on the unit sphere, that
-/// the iteration brings nearer to pattern i than to any other (M x d).
-/// Throws std::invalid_argument unless 0 <= i < M and tries > 0.
+/// the iteration brings nearer to pattern i than to any other (M x d); NaN
+/// if a state has become one.  Throws std::invalid_argument unless
+/// 0 <= i < M and tries > 0.
 template <std::same_as<double> S>
 double retrieved_fraction(const Matrix<S>& K, Index i,
                           double radius, double beta,
@@ -330,15 +353,15 @@ double retrieved_fraction(const Matrix<S>& K, Index i,
   X.rowwise().normalize();
   X = ((radius * X).rowwise() + K.row(i)).eval();
   X = hopfield_retrieve(X, K, beta).X;
-  Index good = 0;
+  double good = 0;
 
   // count the states that are nearest to pattern $i$
   for (Index t = 0; t < tries; ++t) {
     Index nearest = 0;
     (K.rowwise() - X.row(t)).rowwise().squaredNorm().minCoeff(&nearest);
-    good += nearest == i;
+    good += X.row(t).allFinite() ? double(nearest == i) : NAN;
   }
-  return double(good) / double(tries);
+  return good / double(tries);
 }
 
 // recall binary patterns
@@ -364,15 +387,14 @@ Vector<double> exponential_update(const Matrix<double>& K,
 }
 
 // evaluate what has been proved
-/// w >= 0 with w e^w = x, for x >= 0 (Newton's method; Corless 1996).
-/// Throws std::domain_error.
+/// w >= 0 with w e^w = x, for 0 <= x < infinity (Newton's method; Corless
+/// 1996).  Throws std::domain_error.
 inline double lambert_w(double x) {
-  require_domain(x >= 0, "lambert_w: x = ", x, " is negative");
+  require_domain(x >= 0 && x < HUGE_VAL, "lambert_w: x = ", x,
+                 " is negative or not finite");
   double w = std::log1p(x);
-  for (int k = 0; k < 60; ++k) {
-    const double e = std::exp(w);
-    w -= (w * e - x) / (e * (w + 1));
-  }
+  for (int k = 0; k < 60; ++k)
+    w -= (w - x * std::exp(-w)) / (w + 1);
   return w;
 }
 /// The base c of eq. ramsauer for patterns of length kappa sqrt(d - 1);
@@ -402,8 +424,8 @@ inline double gaussian_capacity_rate(double beta) {
 /// The same for patterns on the sphere of radius sqrt(d) (prop. sphere).
 inline double spherical_capacity_rate(double beta) {
   detail::require_beta("spherical_capacity_rate", beta);
-  const double t = (std::sqrt(1 + 4 * beta * beta) - 1) / (2 * beta);
-  return beta - beta * t - std::log1p(-t * t) / 2;
+  const double t = beta / (0.5 + std::hypot(0.5, beta));
+  return t / (1 + t) + std::log1p(beta * t) / 2;
 }
 /// log M_c = sqrt(d) - 1/2: keys among which a unit-variance key of
 /// dimension d keeps half its weight in standard attention (eq.

@@ -274,9 +274,13 @@ template <class S>
 Rule<S> additive(Index n) {
   return {Vector<S>::Ones(n), Vector<S>::Ones(n), false};
 }
-/// The state decays by alpha_t in [0, 1] before it is written to.
+/// The state decays by alpha_t before it is written to; throws
+/// std::domain_error unless all are in [0, 1].
 template <class S>
 Rule<S> decaying(const Vector<S>& alpha) {
+  for (Index t = 0; t < alpha.size(); ++t)
+    require_domain(!(alpha(t) < S(0)) && !(S(1) < alpha(t)),
+                   "decaying: alpha_", t, " is ", alpha(t));
   return {alpha, Vector<S>::Ones(alpha.size()), false};
 }
 /// The delta rule with rates beta.
@@ -284,6 +288,9 @@ template <class S>
 Rule<S> delta(const Vector<S>& beta) {
   return {Vector<S>::Ones(beta.size()), beta, true};
 }
+/// Tokens in a chunk, unless another number is asked for.
+inline constexpr Index chunk_length = 32;
+
 namespace detail {
 // refuse sequences that do not fit
 /// Throws unless Phi, Psi are n x m, V is n x d_v, and so forth; returns
@@ -440,7 +447,7 @@ template <class D>
 Recurrent<ScalarOf<D>> chunked(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, const Rule<ScalarOf<D>>& rule,
-    Index length = 64, const Matrix<ScalarOf<D>>& start = {}) {
+    Index length = chunk_length, const Matrix<ScalarOf<D>>& start = {}) {
   using S = ScalarOf<D>;
   require(length > 0, "chunked: chunks of length ", length);
   const Rows<S> phi(Phi);
@@ -457,12 +464,15 @@ Recurrent<ScalarOf<D>> chunked(
       });
   return {O, M};
 }
-/// Causal linear attention: the additive rule, normalised; zero where the
-/// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
+/// Causal linear attention of a piece of a stream: outputs (n x d_v, zero
+/// where the normaliser is) and the memory after it.  Phi, Psi n x m, V
+/// n x d_v; begins with the memory `start` (m x (d_v + 1), as memorise
+/// makes it), or with nothing.  Throws on shapes.
 template <class D>
-Matrix<ScalarOf<D>> causal_linear_attention(
+Recurrent<ScalarOf<D>> causal_linear_stream(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
-    const Rows<ScalarOf<D>>& V, Index length = 32) {
+    const Rows<ScalarOf<D>>& V, const Matrix<ScalarOf<D>>& start = {},
+    Index length = chunk_length) {
   using S = ScalarOf<D>;
 
   // refuse chunks that do not fit
@@ -471,10 +481,17 @@ Matrix<ScalarOf<D>> causal_linear_attention(
               Phi.cols() == Psi.cols(),
           "causal_linear_attention: Phi is ", shape(Phi), ", Psi is ",
           shape(Psi), ", V is ", shape(V));
+  require(start.size() == 0 || (start.rows() == Psi.cols() &&
+                                start.cols() == V.cols() + 1),
+          "causal_linear_stream: the memory is ", shape(start), " but Psi is ",
+          shape(Psi), " and V ", shape(V));
   const Rows<S> phi(Phi);
   Matrix<S> O = Matrix<S>::Zero(V.rows(), V.cols()), A;
+
+  // take the memory apart
   Matrix<S> M = Matrix<S>::Zero(Psi.cols(), V.cols());
   Vector<S> z = Vector<S>::Zero(Psi.cols());
+  if (start.size() > 0) M = start.leftCols(V.cols()), z = start.col(V.cols());
 
   // add up chunk by chunk
   for (Index s = 0; s < V.rows(); s += length) {
@@ -501,7 +518,17 @@ Matrix<ScalarOf<D>> causal_linear_attention(
     add_times(M, P.transpose(), W);
     z += P.colwise().sum().transpose();
   }
-  return O;
+  Matrix<S> memory(M.rows(), M.cols() + 1);
+  memory << M, z;
+  return {O, memory};
+}
+/// Causal linear attention: the additive rule, normalised; zero where the
+/// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
+template <class D>
+Matrix<ScalarOf<D>> causal_linear_attention(
+    const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
+    const Rows<ScalarOf<D>>& V, Index length = chunk_length) {
+  return causal_linear_stream(Phi, Psi, V, {}, length).O;
 }
 
 // differentiate a chunk
@@ -602,7 +629,7 @@ template <class D>
 RecurrentGradient<ScalarOf<D>> recurrence_vjp(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, const Rule<ScalarOf<D>>& rule,
-    const Rows<ScalarOf<D>>& dO, Index length = 64,
+    const Rows<ScalarOf<D>>& dO, Index length = chunk_length,
     const Matrix<ScalarOf<D>>& start = {},
     const Matrix<ScalarOf<D>>& dM = {}) {
   using S = ScalarOf<D>;
@@ -637,7 +664,7 @@ template <class D>
 LinearGradient<ScalarOf<D>> causal_linear_attention_vjp(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, const Rows<ScalarOf<D>>& dO,
-    Index length = 64) {
+    Index length = chunk_length) {
   using S = ScalarOf<D>;
 
   // refuse what the causal form would refuse

@@ -18,6 +18,11 @@ struct Decomposition {
   Matrix<S> V;
 };
 namespace detail {
+/// Squared length below which a column of numbers near one is zero.
+template <class S>
+S vanishing() {
+  return std::numeric_limits<S>::min() / std::numeric_limits<S>::epsilon();
+}
 /// Rotates columns p and q of B by the angle that makes them orthogonal,
 /// and those of V; false if they were, to working precision.
 template <class S>
@@ -28,6 +33,7 @@ bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
   const S a = B.col(p).squaredNorm(), b = B.col(q).squaredNorm();
   const S g = B.col(p).dot(B.col(q));
   const S noise = S(double(B.rows())) * std::numeric_limits<S>::epsilon();
+  if (a < vanishing<S>() || b < vanishing<S>()) return false;
   if (!(abs(g) > noise * S(sqrt(a)) * S(sqrt(b)))) return false;
 
   // find the smaller of two angles
@@ -53,9 +59,10 @@ bool sweep(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V) {
   return turned;
 }
 }  // namespace detail
-/// Singular value decomposition of A, n x m with n >= m, by rotations.
-/// Throws std::invalid_argument on shapes, std::domain_error if the
-/// squares of A are not finite or the rotations do not come to an end.
+/// Singular value decomposition of A, n x m with n >= m, by rotations;
+/// zero are singular values below 2^-485 (in double) of the largest entry.
+/// Throws std::invalid_argument on shapes, std::domain_error if A is not
+/// finite or the rotations do not come to an end.
 template <class D>
 Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   using std::sqrt;
@@ -65,10 +72,17 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   const Index m = B.cols();
   Eigen::MatrixX<S> V = Eigen::MatrixX<S>::Identity(m, m);
 
+  // divide by a power of two
+  require_domain((B - B).squaredNorm() == S(0), "decompose: A is not finite");
+  S unit(1);
+  if (B.size() > 0) {
+    const S top = B.cwiseAbs().maxCoeff();
+    while (unit <= top / S(2)) unit *= S(2);
+    while (S(0) < top && top < unit) unit /= S(2);
+    B /= unit;
+  }
+
   // sweep until nothing turns
-  const S size = B.squaredNorm();
-  require_domain(size - size == S(0),
-                 "decompose: the squares of A are not finite");
   for (int sweeps = 0; detail::sweep(B, V); ++sweeps)
     require_domain(sweeps < 60, "decompose: no end after 60 sweeps");
 
@@ -84,9 +98,11 @@ Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
                      Matrix<S>(m, m)};
   for (Index r = 0; r < m; ++r) {
     const Index p = order[std::size_t(r)];
-    d.sigma(r) = sqrt(S(square(p)));
+    const bool gone = square(p) < detail::vanishing<S>();
+    const S length = gone ? S(0) : S(sqrt(S(square(p))));
+    d.sigma(r) = length * unit;
     d.V.col(r) = V.col(p);
-    if (S(0) < d.sigma(r)) d.U.col(r) = B.col(p) / d.sigma(r);
+    if (!gone) d.U.col(r) = B.col(p) / length;
   }
   return d;
 }
@@ -187,7 +203,10 @@ template <class S>
 struct Nystroem {
   Matrix<S> L, R;  // landmarks m x d, Cholesky factor m x m
   Matrix<S> features(const Rows<S>& X) const {
-    Matrix<S> F = gaussian_kernel(L, X);
+    return from_kernel(gaussian_kernel(L, X));
+  }
+  /// Features of n points, from the kernel with the landmarks, m x n.
+  Matrix<S> from_kernel(Matrix<S> F) const {
     if (F.size() > 0)
       R.template triangularView<Eigen::Lower>().solveInPlace(F);
     return F.transpose();
@@ -221,10 +240,16 @@ Matrix<ScalarOf<D>> nystroem_attention(
   const auto map = nystroem(L);
 
   // give the keys their prior back
-  Vector<S> prior = key_prior(y, Metric<S>::identity(y.cols()));
-  if (prior.size() > 0) prior.array() -= S(prior.maxCoeff());
-  const Vector<S> pi = detail::exponential(prior);
-  const Matrix<S> Psi = pi.asDiagonal() * map.features(y);
-  return linear_attention(map.features(kernel_coordinates(Q)), Psi, V);
+  const auto g = Metric<S>::identity(y.cols());
+  Matrix<S> F = gaussian_scores(L, kernel_coordinates(Q), g);
+  Matrix<S> P = gaussian_scores(L, y, g);
+  P.rowwise() += key_prior(y, g).transpose();
+
+  // take the largest exponents of landmarks out
+  for (Index i = 0; i < F.cols() && F.rows() > 0; ++i)
+    F.col(i).array() -= S(F.col(i).maxCoeff());
+  if (P.size() > 0) P.array() -= S(P.maxCoeff());
+  return linear_attention(map.from_kernel(detail::exponential(F)),
+                          map.from_kernel(detail::exponential(P)), V);
 }
 }  // namespace attn

@@ -114,7 +114,7 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
 /// Local linear attention: weights A (n_q x n_k, rows sum to 1 or are
 /// empty), Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v (eq.
 /// local-linear).  Throws std::invalid_argument on shapes,
-/// std::domain_error for ridge < 0 or a singular row.
+/// std::domain_error for ridge < 0, other sums or a singular row.
 template <class D>
 Matrix<ScalarOf<D>> local_linear(
     const Expr<D>& A, const Rows<ScalarOf<D>>& Q,
@@ -128,12 +128,18 @@ Matrix<ScalarOf<D>> local_linear(
           "local_linear: A is ", shape(A), ", Q ", shape(Q), ", K ",
           shape(K), ", V ", shape(V));
   require_domain(!(ridge < S(0)), "local_linear: ridge ", ridge);
+
+  // allow weights their roundings
+  const S slack = S(double(A.cols() + 8)) * std::numeric_limits<S>::epsilon();
   Matrix<S> O = Matrix<S>::Zero(Q.rows(), V.cols());
   for (Index i = 0; i < Q.rows(); ++i) {
     // answer one query by its line
     const RowVector<S> a = A.row(i), q = Q.row(i);
-    if (!(a.sum() == S(0)))
-      O.row(i) = detail::line_at<S>(q, a, K, V, ridge, i);
+    const S sum = a.sum(), off = S(1) < sum ? sum - S(1) : S(1) - sum;
+    if (sum == S(0)) continue;
+    require_domain(!(off > slack), "local_linear: the weights of query ", i,
+                   " add up to ", sum);
+    O.row(i) = detail::line_at<S>(q, a, K, V, ridge, i);
   }
   return O;
 }
