@@ -21,41 +21,37 @@ Example derivatives := @learning.derivatives R _ _ s q true q_distribution.
 End Learn.
 
 (* an example of sparsemax, in Coq *)
-Section One.
+Section Two.
 Variable R : realType.
-Let z (j : unit) : R := 0.
-Lemma few : 8%:R * sparserow.n R unit_finType ^+ 2 * 0 <= 1 :> R.
-Proof. by rewrite mulr0 ler01. Qed.
-Lemma z_le0 j : z j <= 0. Proof. exact: lexx. Qed.
-Lemma z_rounded j : exists a b, [/\ `|a| <= 0 :> R, `|b| <= 0 :> R
-  & z j = z j * (1 + a) * (1 + b)].
-Proof. by exists 0, 0; rewrite normr0 lexx /z !mul0r. Qed.
-Lemma z_low j : z j <= -1 -> z j <= -1. Proof. by []. Qed.
-Lemma root : \sum_j sparserow.weight (z j - -1) = 1.
+Let u : R := 32%:R^-1.
+Let fl (y : R) := y.
+Let row (j : bool) : R := if j then 0 else - 2%:R^-1.
+Lemma u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Lemma few : 8%:R * sparserow.n R bool_finType ^+ 2 * u <= 1.
 Proof.
-rewrite (bigD1 tt)//= big1 ?addr0 => [|[]//].
-by rewrite /sparserow.weight /z sub0r opprK max_l ?ler01.
+rewrite /sparserow.n card_bool /u -natrX -natrM.
+by rewrite ler_pdivr_mulr ?mul1r ?ler_nat ?ltr0n.
 Qed.
-Lemma keys : \sum_(j | -1 < z j) (z j - -1) * (1 + 0) = 1.
+Lemma near (y : R) : exists2 a, `|a| <= u & fl y = y * (1 + a).
+Proof. by exists 0; rewrite ?normr0 ?u_ge0 ?addr0 ?mulr1. Qed.
+Lemma best j : row j <= row true.
+Proof. by case: j; rewrite /row ?lexx// oppr_le0 invr_ge0 ler0n. Qed.
+Let z := sparserow.z fl row true 1.
+Lemma zE j : z j = row j.
+Proof. by rewrite /z /sparserow.z /fl /row subr0 divr1. Qed.
+Let w := sparserow.weight (R := R).
+Let t : R := - (3%:R / 4%:R).
+Lemma four : 4%:R != 0 :> R. Proof. by rewrite pnatr_eq0. Qed.
+Lemma two : 2%:R != 0 :> R. Proof. by rewrite pnatr_eq0. Qed.
+Lemma above_t j : t < z j.
 Proof.
-rewrite (bigD1 tt)/= ?ltrN10// big1 => [|[]]; last by rewrite andbF.
-by rewrite /z sub0r opprK !addr0 mulr1.
+rewrite zE /t /row; case: j; rewrite ?ltr_oppl ?oppr0 ?opprK ?divr_gt0 ?ltr0n//.
+by rewrite ltr_oppr opprK ltr_pdivl_mulr ?ltr0n// mulrC -ltr_pdivl_mulr
+  ?ltr0n// invrK -natrM ltr_nat.
 Qed.
-Lemma ended : sparserow.ended 0 z (-1) 0.
+Lemma root : \sum_j w (sparserow.s row true 1 j - t) = 1.
 Proof.
-split; last by exists 0; rewrite ?normr0// !addr0 mulr1.
-  exists (fun=> 0), 0, 0, 0; split=> //; rewrite ?normr0//.
-    by rewrite /sparserow.omega mulr0 mul0r.
-  by rewrite keys subrr !(mul0r, addr0).
-by move=> j _; rewrite addr0 ltrN10.
-Qed.
-Lemma told : exists2 c : R, `|c| <= 0 &
-  1 = sparserow.weight (z tt - -1) * (1 + c).
-Proof.
-exists 0; rewrite ?normr0// addr0 mulr1 /sparserow.weight /z sub0r opprK.
-by rewrite max_l ?ler01.
-Qed.
-Example sparsemax_rounding := @sparserow.sparsemax_rounding R _ 0 z
-  z tt (-1) (lexx _) few z_le0 erefl z_rounded z_low root 0 0 (-1) 0 tt
-  1 (or_introl erefl) ended told.
-End One.
+rewrite -[RHS](_ : (0 - t) + (- 2%:R^-1 - t) = 1); last first.
+  by rewrite /t; field; rewrite four two.
+rewrite /index_enum; admit.
+Admitted.
