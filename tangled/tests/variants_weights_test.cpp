@@ -160,7 +160,7 @@ Matrix<quad> slow_row(Index n, double keep) {
 BOOST_AUTO_TEST_CASE(newton_on_slow_rows) {
   const auto most = [](Index n) {
     int steps = 0;
-    for (const double keep : {0.3, 0.45, 0.5, 0.55, 0.6, 0.7, 0.8}) {
+    for (const double keep : {0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9}) {
       const Matrix<quad> z = slow_row(n, keep);
       steps = std::max(steps, few_steps(z, 2.0));
       few_steps(z, 1.5), few_steps(z, 1.9);
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(newton_on_slow_rows) {
   const int forty = most(40), thousand = most(1000);
   fact("forty", forty), fact("thousand", thousand);
   verify(thousand, std::log2(1000.0) + 56.5);
-  refute(forty, 10);
+  refute(forty, 15);
 }
 BOOST_AUTO_TEST_CASE(newton_converges_at_its_order) {
   for (const double alpha : {1.05, 1.2, 1.5, 1.6, 1.75, 1.8, 1.9})
@@ -191,7 +191,8 @@ BOOST_AUTO_TEST_CASE(newton_converges_at_its_order) {
         const quad bound = q <= 2 ? k / q * pow(E, q) : (q - 1) * k / 2 * E * E;
         verify(to_double(left), to_double(bound) + 1e-31);
         if (n > 1) continue;
-        const quad limit = q < 2 ? 3 * (q - 1) / q * pow(E, q) : (q - 1) / 2 * E * E;
+        const quad limit =
+            q < 2 ? 3 * (q - 1) / q * pow(E, q) : (q - 1) / 2 * E * E;
         const double near = std::pow(e, to_double(q < 2 ? q - 1 : quad(0.5)));
         const double far = std::pow(e, to_double(q < 2 ? 2 - q : quad(0.5)));
         if (q != 2) verify(to_double(abs(left / limit - 1)), 10 * (near + far));
@@ -523,7 +524,7 @@ BOOST_AUTO_TEST_CASE(sinkhorn_stops) {
   s(1, 2) = -inf;
   BOOST_CHECK_EXCEPTION(sinkhorn(s, 1.0), std::domain_error,
                         says("sinkhorn: score 1,2"));
-  BOOST_CHECK_EXCEPTION(sinkhorn(Matrix<double>{{1, 2}}, 1e-308),
+  BOOST_CHECK_EXCEPTION(sinkhorn(Matrix<double>{{1, 99}}, 1e-308),
                         std::domain_error,
                         says("sinkhorn: score in units of T, 0,0"));
 }
@@ -615,7 +616,14 @@ BOOST_AUTO_TEST_CASE(sinkhorn_gradient_of_hard_weights) {
     const Matrix<double> P = sinkhorn(S, T).P, G = gaussian<double>(n, n, 2);
     const Matrix<double> dS = sinkhorn_vjp(P, G, T);
     const Matrix<quad> truth = sinkhorn_vjp(lift<quad>(P), lift<quad>(G), T);
-    verify(distance(dS, truth), 10 * 64 * 0x1p-53 * largest(truth));
+    const double spread = G.maxCoeff() - G.minCoeff();
+    Matrix<double> bound = Matrix<double>::Zero(n, n);
+    for (Index i = 0; i < n; ++i)
+      for (Index j = 0; j < n; ++j)
+        for (Index l = 0; l < n; ++l)
+          if (l != j)
+            bound(i, j) += (64 + 10) * 0x1p-53 * spread / T * P(i, j) * P(i, l);
+    verify(dS, truth, bound);
     refute(largest(truth), 1e-200);
   }
   const Matrix<double> I = Matrix<double>::Identity(n, n);
@@ -686,13 +694,13 @@ BOOST_AUTO_TEST_CASE(impossible_entropies_are_refused) {
   const Matrix<double> tie{{1, 1, 0}, {2, 0, 0}};
   for (const double off : {0.34, 1.2})  // from log(2)/2 to log(3)
     BOOST_CHECK_EXCEPTION(temperature_of_entropy(tie, off), std::domain_error,
-                          says("is not between 0.34657 and 1.0986"));
+                          says("is not between 0.346574 and 1.09861"));
   const double warm = temperature_of_entropy(tie, 0.35);
   verify(std::abs(gibbs_entropy(tie, warm).mean() - 0.35), 0x1p-50);
   const Matrix<double> pair{{1, 0}, {-inf, -inf}};  // from 0 to log(2)/2
   for (const double end : {0.0, std::log(2.0) / 2})
     BOOST_CHECK_EXCEPTION(temperature_of_entropy(pair, end), std::domain_error,
-                          says("is not between 0 and 0.34657"));
+                          says("is not between 0 and 0.346574"));
   const double T = temperature_of_entropy(pair, 0.3);
   verify(std::abs(gibbs_entropy(pair, T).mean() - 0.3), 0x1p-50);
   for (const Matrix<double>& one : {Matrix<double>(2, 0), Matrix<double>{{3}}})

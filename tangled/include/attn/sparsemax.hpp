@@ -85,25 +85,28 @@ S pull(const S& p, const S& alpha) {
 }
 
 // solve the equations of a graph
-/// A b with sum_l w_jl (b_j - b_l) = y_j, for symmetric w >= 0 and y that
-/// sums to zero over what is connected; 0 for the last key of each part.
+/// A b with sum_l w_jl (b_j - b_l) = sum_l c_jl, for w = w^T >= 0 and
+/// c = -c^T; b is 0 for the last key of each part of the graph.
 template <class S>
-Vector<S> solve_laplacian(Matrix<S> w, Vector<S> y) {
-  const Index n = y.size();
+Vector<S> solve_graph(Matrix<S> w, Matrix<S> c) {
+  const Index n = w.rows();
   Vector<S> b = Vector<S>::Constant(n, S(0)), degree = b;
   for (Index k = 0; k < n; ++k) {
     // eliminate one key from the graph
     for (Index l = k + 1; l < n; ++l) degree(k) += w(k, l);
     if (!(S(0) < degree(k))) continue;
     for (Index j = k + 1; j < n; ++j) {
-      const S share = w(j, k) / degree(k);
-      y(j) += share * y(k);
-      for (Index l = k + 1; l < n; ++l) w(j, l) += share * w(k, l);
+      const S share = w(j, k) / degree(k), flow = c(j, k) / degree(k);
+      for (Index l = k + 1; l < n; ++l) {
+        w(j, l) += share * w(k, l);
+        c(j, l) += share * c(k, l) + flow * w(k, l);
+      }
     }
   }
   for (Index k = n; k-- > 0;) {
-    for (Index l = k + 1; l < n; ++l) y(k) += w(k, l) * b(l);
-    if (S(0) < degree(k)) b(k) = y(k) / degree(k);
+    S sum(0);
+    for (Index l = k + 1; l < n; ++l) sum += c(k, l) + w(k, l) * b(l);
+    if (S(0) < degree(k)) b(k) = sum / degree(k);
   }
   return b;
 }
@@ -301,10 +304,13 @@ Matrix<S> sinkhorn_vjp(const Matrix<S>& P,
   require_temperature("sinkhorn_vjp", T);
   require(dP.rows() == P.rows() && dP.cols() == P.cols(),
           "sinkhorn_vjp: P is ", shape(P), " but dP is ", shape(dP));
-  const Matrix<S> rows = entmax_vjp(P, dP, S(1));
-  const Vector<S> b = detail::solve_laplacian<S>(
-      P.transpose() * P, rows.colwise().sum().transpose());
-  return entmax_vjp(P, Matrix<S>(dP.rowwise() - b.transpose()), S(1), T);
+  Matrix<S> y = dP;
+  for (Index i = 0; i < y.rows() && y.cols() > 0; ++i)
+    y.row(i).array() -= S(dP(i, detail::heaviest_weight(P, i)));
+  const Matrix<S> C = P.cwiseProduct(y).transpose() * P;
+  const Vector<S> b =
+      detail::solve_graph<S>(P.transpose() * P, C - C.transpose());
+  return entmax_vjp(P, Matrix<S>(y.rowwise() - b.transpose()), S(1), T);
 }
 
 // control the temperature
