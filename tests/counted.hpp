@@ -92,6 +92,10 @@ struct Counted {
     const quad y = exp(x.v);
     return atom(y, to_double(y) * std::expm1(x.error()));
   }
+  friend Counted expm1(const Counted& x) {
+    const double e = std::exp(to_double(x.v)) * std::expm1(x.error());
+    return atom(expm1(x.v), e);
+  }
   friend Counted log(const Counted& x) {
     return atom(log(x.v), -std::log1p(-x.error() / to_double(x.v)));
   }

@@ -21,41 +21,78 @@ Example derivatives := @learning.derivatives R _ _ s q true q_distribution.
 End Learn.
 
 (* an example of sparsemax, in Coq *)
-Section One.
+Section Two.
 Variable R : realType.
-Let z (j : unit) : R := 0.
-Lemma few : 8%:R * sparserow.n R unit_finType ^+ 2 * 0 <= 1 :> R.
-Proof. by rewrite mulr0 ler01. Qed.
-Lemma z_le0 j : z j <= 0. Proof. exact: lexx. Qed.
-Lemma z_rounded j : exists a b, [/\ `|a| <= 0 :> R, `|b| <= 0 :> R
-  & z j = z j * (1 + a) * (1 + b)].
-Proof. by exists 0, 0; rewrite normr0 lexx /z !mul0r. Qed.
-Lemma z_low j : z j <= -1 -> z j <= -1. Proof. by []. Qed.
-Lemma root : \sum_j sparserow.weight (z j - -1) = 1.
+Let u : R := 32%:R^-1.
+Let fl (y : R) := y.
+Let row (j : bool) : R := if j then 0 else - 2%:R^-1.
+Lemma u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Lemma few : 8%:R * sparserow.n R bool_finType ^+ 2 * u <= 1.
 Proof.
-rewrite (bigD1 tt)//= big1 ?addr0 => [|[]//].
-by rewrite /sparserow.weight /z sub0r opprK max_l ?ler01.
+rewrite /sparserow.n card_bool /u -natrX -natrM.
+by rewrite ler_pdivr_mulr ?mul1r ?ler_nat ?ltr0n.
 Qed.
-Lemma keys : \sum_(j | -1 < z j) (z j - -1) * (1 + 0) = 1.
+Lemma near (y : R) : exists2 a, `|a| <= u & fl y = y * (1 + a).
+Proof. by exists 0; rewrite ?normr0 ?u_ge0 ?addr0 ?mulr1. Qed.
+Lemma ordered (y y' : R) : y <= y' -> fl y <= fl y'. Proof. by []. Qed.
+Lemma half_gt0 : 0 < 2%:R^-1 :> R. Proof. by rewrite invr_gt0 ltr0n. Qed.
+Lemma best j : row j <= row true.
+Proof. by case: j; rewrite /row ?lexx// oppr_le0 ltW// half_gt0. Qed.
+Let z := sparserow.z fl row true 1.
+Lemma zE j : z j = row j.
+Proof. by rewrite /z /sparserow.z /fl /row subr0 !divr1. Qed.
+Lemma four : 4%:R != 0 :> R. Proof. by rewrite pnatr_eq0. Qed.
+Lemma two : 2%:R != 0 :> R. Proof. by rewrite pnatr_eq0. Qed.
+Let t : R := - (3%:R / 4%:R).
+Let next := sparserow.next fl row true 1.
+Lemma z_gt (y : R) j : y < - 2%:R^-1 -> y < z j.
 Proof.
-rewrite (bigD1 tt)/= ?ltrN10// big1 => [|[]]; last by rewrite andbF.
-by rewrite /z sub0r opprK !addr0 mulr1.
+move=> h; rewrite zE /row; case: j => //.
+by apply: lt_trans h _; rewrite oppr_lt0 half_gt0.
 Qed.
-Lemma ended : sparserow.ended 0 z (-1) 0.
+Lemma nextE (y : R) : y < - 2%:R^-1 ->
+  next y = y + (z true - y + (z false - y) - 1) / 2%:R.
 Proof.
-split; last by exists 0; rewrite ?normr0// !addr0 mulr1.
-  exists (fun=> 0), 0, 0, 0; split=> //; rewrite ?normr0//.
-    by rewrite /sparserow.omega mulr0 mul0r.
-  by rewrite keys subrr !(mul0r, addr0).
-by move=> j _; rewrite addr0 ltrN10.
+move=> h; have all_ : [seq j <- enum bool_finType | y < z j] = [:: true; false].
+  have -> : enum bool_finType = [:: true; false] by rewrite enumT unlock.
+  by rewrite /= !z_gt.
+rewrite /next /sparserow.next /sparserow.excess /sparserow.above -/z all_.
+rewrite (@eq_card _ _ predT) ?card_bool; last by move=> j; rewrite !inE z_gt.
+rewrite /= /fl; field; rewrite ?two//.
 Qed.
-Lemma told : exists2 c : R, `|c| <= 0 &
-  1 = sparserow.weight (z tt - -1) * (1 + c).
+Lemma t_lt : t < - 2%:R^-1.
 Proof.
-exists 0; rewrite ?normr0// addr0 mulr1 /sparserow.weight /z sub0r opprK.
-by rewrite max_l ?ler01.
+rewrite ltr_opp2 -subr_gt0 (_ : _ - _ = 4%:R^-1) ?invr_gt0 ?ltr0n//.
+by field; rewrite ?two ?four.
 Qed.
-Example sparsemax_rounding := @sparserow.sparsemax_rounding R _ 0 z
-  z tt (-1) (lexx _) few z_le0 erefl z_rounded z_low root 0 0 (-1) 0 tt
-  1 (or_introl erefl) ended told.
-End One.
+Lemma m1_lt : -1 < - 2%:R^-1 :> R.
+Proof.
+rewrite ltr_opp2 -subr_gt0 (_ : _ - _ = 2%:R^-1) ?half_gt0//.
+by field; rewrite ?two ?four.
+Qed.
+Lemma next1 : next (-1) = t.
+Proof. by rewrite nextE ?m1_lt// !zE /row /t; field; rewrite ?two ?four. Qed.
+Lemma next_t : next t = t.
+Proof. by rewrite nextE ?t_lt// !zE /row /t; field; rewrite ?two ?four. Qed.
+Lemma up : -1 < next (-1).
+Proof.
+rewrite next1 -subr_gt0 (_ : _ - _ = 4%:R^-1) ?invr_gt0 ?ltr0n//.
+by rewrite /t; field; rewrite ?two ?four.
+Qed.
+Lemma got : sparserow.reached fl row true 1 t.
+Proof. by rewrite -next1; apply: sparserow.Step up; exact: sparserow.Start. Qed.
+Lemma root : \sum_j sparserow.weight (sparserow.s row true 1 j - t) = 1.
+Proof.
+rewrite big_bool /= /sparserow.weight /sparserow.s /row subr0 !divr1 !max_l.
+- by rewrite /t; field; rewrite ?two ?four.
+- by rewrite subr_ge0 ltW// t_lt.
+by rewrite subr_ge0 ltW// (lt_trans t_lt)// oppr_lt0 half_gt0.
+Qed.
+Let ended : next t <= t. Proof. by rewrite next_t lexx. Qed.
+Example sparsemax_rounding := sparserow.sparsemax_rounding
+  u_ge0 few near ordered (fun _ => erefl) (fun _ => erefl) (fun _ _ => erefl)
+  ltr01 erefl best root true got ended.
+Example sparsemax_rows := sparserow.sparsemax_rows
+  u_ge0 few near ordered (fun _ => erefl) (fun _ => erefl) (fun _ _ => erefl)
+  ltr01 erefl best root got ended.
+End Two.

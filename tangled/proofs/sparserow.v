@@ -7,35 +7,71 @@ Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
-(* scores of sparsemax, in Coq *)
+(* rounding to nearest, in Coq *)
 Section Sparsemax.
-Variables (R : realFieldType) (K : finType) (u : R) (s z : K -> R).
-Variables (top : K) (tau : R).
+Variables (R : realFieldType) (K : finType) (u : R) (fl : R -> R).
 Definition n : R := #|K|%:R.
 Hypotheses (u_ge0 : 0 <= u) (few : 8%:R * n ^+ 2 * u <= 1).
-Hypotheses (s_le0 : forall j, s j <= 0) (z_top : z top = 0).
-Hypothesis z_rounded : forall j, exists a b,
-  [/\ `|a| <= u, `|b| <= u & z j = s j * (1 + a) * (1 + b)].
-Hypothesis z_low : forall j, s j <= -1 -> z j <= -1.
-Definition weight (x : R) := Num.max x 0.
+Hypothesis near : forall y, exists2 a, `|a| <= u & fl y = y * (1 + a).
+Hypothesis ordered : forall y y', y <= y' -> fl y <= fl y'.
+Hypothesis rounded : forall y, fl (fl y) = fl y.
+Hypothesis odd : forall y, fl (- y) = - fl y.
+Hypothesis counts : forall m, (m <= #|K|)%N -> fl m%:R = m%:R.
+
+(* scores of sparsemax, in Coq *)
+Variables (row : K -> R) (top : K) (T tau : R).
+Hypotheses (T_gt0 : 0 < T) (T_rounded : fl T = T).
+Hypothesis best : forall j, row j <= row top.
+Definition s j := (row j - row top) / T.
+Definition z j := fl (fl (row j - row top) / T).
+Definition weight (y : R) := Num.max y 0.
 Hypothesis tau_root : \sum_j weight (s j - tau) = 1.
 
 (* a computed step of Newton, in Coq *)
-Definition omega := n * u * gamma u #|K|.
+Fixpoint added (ys : seq R) (f lost : R) :=
+  if ys is y :: ys' then
+    added ys' (fl (f + y)) (fl (lost + (f + y - fl (f + y))))
+  else (f, lost).
 Definition above t := #|[pred j | t < z j]|%:R : R.
+Definition excess t :=
+  let sums := added [seq fl (z j - t) | j <- enum K & t < z j] (-1) 0
+  in fl (sums.1 + sums.2).
+Definition next t := fl (t + fl (excess t / above t)).
+
+(* thresholds that the loop reaches, in Coq *)
+Inductive reached : R -> Prop :=
+| Start : reached (-1)
+| Step t : reached t -> t < next t -> reached (next t).
+
+(* follow the errors of sparsemax *)
+
+(* what rounding to nearest leaves alone *)
+Lemma fl0 : fl 0 = 0. Proof. exact: (counts (leq0n _)). Qed.
+Lemma card_gt0 : (0 < #|K|)%N. Proof. by apply/card_gt0P; exists top. Qed.
+Lemma fl1 : fl 1 = 1. Proof. exact: (counts card_gt0). Qed.
+Lemma flN1 : fl (-1) = -1. Proof. by rewrite odd fl1. Qed.
+Lemma s_le0 j : s j <= 0.
+Proof. by rewrite /s mulr_le0_ge0 ?subr_le0 ?invr_ge0 ?(ltW T_gt0). Qed.
+Lemma z_top : z top = 0. Proof. by rewrite /z subrr fl0 mul0r fl0. Qed.
+Lemma z_rounded j : exists a b,
+  [/\ `|a| <= u, `|b| <= u & z j = s j * (1 + a) * (1 + b)].
+Proof.
+have [a au E] := near (row j - row top).
+have [b bu F] := near (fl (row j - row top) / T).
+exists a, b; split=> //; rewrite /z F E /s; ring.
+Qed.
+Lemma z_low j : s j <= -1 -> z j <= -1.
+Proof.
+rewrite /s /z ler_pdivr_mulr// mulN1r => /ordered; rewrite odd T_rounded => h.
+by rewrite -flN1; apply: ordered; rewrite ler_pdivr_mulr// mulN1r.
+Qed.
+
+(* a step with its errors *)
+Definition omega := n * u * gamma u #|K|.
 Definition step w t d := exists delta zeta a b,
   [/\ forall j, `|delta j| <= u, `|zeta| <= w, `|a| <= u, `|b| <= u &
    d * above t = (\sum_(j | t < z j) (z j - t) * (1 + delta j) - 1
       + zeta) * (1 + a) * (1 + b)].
-
-(* the last two steps of sparsemax, in Coq *)
-Variables (t0 d t d' : R).
-Definition reached := t = -1 \/ [/\ -1 <= t0 < 0, -1 <= t,
-  step (above t0 * omega) t0 d, 0 <= d
-  & exists2 c, `|c| <= u & t = (t0 + d) * (1 + c)].
-Definition ended := [/\ step omega t d',
-  forall j, t < z j -> t + d' < z j
-  & exists2 c, `|c| <= u & (t + d') * (1 + c) <= t].
 
 (* sizes of small numbers *)
 Ltac nonneg := repeat first [assumption | exact: ler0n | exact: ler01
@@ -123,14 +159,10 @@ Qed.
 Lemma z_le0 j : z j <= 0.
 Proof.
 have [a [b [au bu ->]]] := z_rounded j.
-by rewrite mulr_le0_ge0 ?mulr_le0_ge0// ltW// factor_gt0.
+apply: mulr_le0_ge0; last by rewrite ltW// factor_gt0.
+by apply: mulr_le0_ge0; [exact: s_le0 | rewrite ltW// factor_gt0].
 Qed.
-Lemma s_top : s top = 0.
-Proof.
-have [a [b [au bu E]]] := z_rounded top; move: E; rewrite z_top =>
-  /esym/eqP.
-by rewrite !mulf_eq0 !(gt_eqF (factor_gt0 _))// !orbF => /eqP.
-Qed.
+Lemma s_top : s top = 0. Proof. by rewrite /s subrr mul0r. Qed.
 Lemma cut_error j : `|cut (z j) - cut (s j)| <= e.
 Proof.
 case: (leP (s j) (-1)) => h.
@@ -169,7 +201,8 @@ Proof.
 rewrite ltNge; apply/negP => t0'.
 suff : \sum_j weight (s j - tau) = 0.
   by rewrite tau_root => /eqP; rewrite oner_eq0.
-apply: big1 => j _; rewrite weight_0// subr_le0; exact: le_trans t0'.
+apply: big1 => j _; rewrite weight_0// subr_le0.
+exact: le_trans (s_le0 j) t0'.
 Qed.
 Let F (x : R) : R := \sum_j weight (cut (z j) - x).
 Lemma F_right : F (tau + e) <= 1.
@@ -188,6 +221,16 @@ rewrite opprB [e - tau]addrC addrA [_ + e]addrAC ler_add2r
   -ler_subl_addl.
 by apply: le_trans (ler_norm _) _; rewrite distrC; exact: cut_error.
 Qed.
+
+(* the last two steps with their errors *)
+Section LastSteps.
+Variables (t0 d t d' : R).
+Definition stepped := t = -1 \/ [/\ -1 <= t0 < 0, -1 <= t,
+  step (above t0 * omega) t0 d, 0 <= d
+  & exists2 c, `|c| <= u & t = (t0 + d) * (1 + c)].
+Definition ended := [/\ step omega t d',
+  forall j, t < z j -> t + d' < z j
+  & exists2 c, `|c| <= u & (t + d') * (1 + c) <= t].
 
 (* bound the threshold from above *)
 Lemma above_ge1 x : x < 0 -> 1 <= above x.
@@ -228,7 +271,7 @@ move=> /bd[v0 la a0 ha] /bd[_ lb b0 hb] y0.
 have -> : y * (1 + a) * (1 + b) = (1 + a) * (1 + b) * y by ring.
 by rewrite !ler_wpmul2r ?expr2 ?ler_pmul.
 Qed.
-Lemma over : reached -> [/\ -1 <= t, t < 0 & t - tau - u * tau <=
+Lemma over : stepped -> [/\ -1 <= t, t < 0 & t - tau - u * tau <=
   e + u * e + 3%:R * u + u ^+ 2 + (1 + u) * omega].
 Proof.
 have w0 := omega_ge0; have := tau_ge; have := tau_lt0 => tn t1.
@@ -363,6 +406,24 @@ by apply: mulr_ge0; rewrite // subr_ge0.
 Qed.
 
 (* bound the threshold from below *)
+Lemma short c : -1 <= t -> t + d' < 0 -> `|c| <= u ->
+  (t + d') * (1 + c) <= t -> d' <= u.
+Proof.
+move=> t1 td0 cu tE.
+have : (t + d') * (1 + u) <= t.
+  apply: le_trans tE; rewrite ler_wnmul2l ?(ltW td0)// ler_add2l.
+  by apply: le_trans cu; exact: ler_norm.
+rewrite -subr_ge0 => h; rewrite -(ler_pmul2r (_ : 0 < 1 + u)); last
+  first.
+  by rewrite ltr_paddr// ltr01.
+apply: le_trans (_ : u * - t <= _); last first.
+  rewrite ler_wpmul2l//; apply: le_trans (_ : 1 <= _).
+    by rewrite ler_oppl.
+  by rewrite ler_addl.
+rewrite -subr_ge0; apply: le_trans h _; rewrite le_eqVlt; apply/orP;
+  left.
+by apply/eqP; ring.
+Qed.
 Lemma under : -1 <= t -> t < 0 -> ended -> (1 - u) * (tau - t - e - u)
   <= u + omega + 4%:R * n * u ^+ 2.
 Proof.
@@ -372,20 +433,7 @@ have k1 := above_ge1 tn; set k := above t in dE k1.
 have k0 : 0 < k by exact: lt_le_trans k1.
 have kn : k <= n by exact: above_le.
 have td0 : t + d' < 0 by have := below top; rewrite z_top; exact.
-have du1 : d' <= u.
-  have : (t + d') * (1 + u) <= t.
-    apply: le_trans tE; rewrite ler_wnmul2l ?(ltW td0)// ler_add2l.
-    by apply: le_trans cu; exact: ler_norm.
-  rewrite -subr_ge0 => h; rewrite -(ler_pmul2r (_ : 0 < 1 + u)); last
-    first.
-    by rewrite ltr_paddr// ltr01.
-  apply: le_trans (_ : u * - t <= _); last first.
-    rewrite ler_wpmul2l//; apply: le_trans (_ : 1 <= _).
-      by rewrite ler_oppl.
-    by rewrite ler_addl.
-  rewrite -subr_ge0; apply: le_trans h _; rewrite le_eqVlt; apply/orP;
-    left.
-  by apply/eqP; ring.
+have du1 : d' <= u by exact: short cu tE.
 pose g := Num.max d' 0.
 have g0 : 0 <= g by rewrite /g le_maxr lexx orbT.
 have gu : g <= u by rewrite /g le_maxl du1.
@@ -471,6 +519,255 @@ rewrite opprK -subr_ge0.
 have -> : - (t + g) + (tau - e) - (tau - t - e - u) = u - g by ring.
 by rewrite subr_ge0.
 Qed.
+End LastSteps.
+
+(* bound the error of a compensated sum *)
+Lemma added_sum M ys f l : 0 <= M -> fl M = M -> -1 <= f -> - M <= -1 ->
+  fl f = f -> (forall y, y \in ys -> 0 <= y) -> (added ys f l).1 < M ->
+  exists r A, [/\ f <= (added ys f l).1, `|r| <= A,
+    (added ys f l).1 + r = f + \sum_(y <- ys) y,
+    A <= u * M * (size ys)%:R &
+    `|(added ys f l).2 - (l + r)| <= ((1 + u) ^+ size ys - 1) * (`|l| + A)].
+Proof.
+move=> M0 MM f1 M1; elim: ys f l f1 => [|y ys IH] f l f1 ff y0 /= lt.
+  exists 0, 0; rewrite normr0 big_nil !addr0 subrr normr0 expr0 subrr mul0r.
+  by rewrite mulr0 lexx.
+set g := fl (f + y) in lt *; set b := f + y - g; set l1 := fl (l + b) in lt *.
+have fg : f <= g.
+  by rewrite -ff; apply: ordered; rewrite ler_addl y0 ?inE ?eqxx.
+have [|||r [A [gS rA E AM D]]] := IH g l1 _ _ _ lt.
+- exact: le_trans fg.
+- exact: rounded.
+- by move=> v vy; apply: y0; rewrite inE vy orbT.
+have fyM : f + y <= M.
+  rewrite leNgt; apply/negP => /ltW/ordered; rewrite MM -/g leNgt.
+  by rewrite (le_lt_trans gS lt).
+have bM : `|b| <= u * M.
+  have [a au ga] := near (f + y).
+  have -> : b = - (a * (f + y)) by rewrite /b /g ga; ring.
+  rewrite normrN normrM; apply: ler_pmul => //.
+  rewrite ler_norml fyM andbT (le_trans M1)// (le_trans f1)// ler_addl.
+  by rewrite y0 ?inE ?eqxx.
+exists (b + r), (`|b| + A); split.
+- exact: le_trans gS.
+- by apply: le_trans (ler_norm_add _ _) _; rewrite ler_add2l.
+- rewrite big_cons; move: E; set Y := \sum_(_ <- _) _; set W := _.1 => E.
+  have -> : W + (b + r) = W + r + b by ring.
+  by rewrite E /b; ring.
+- by rewrite -[(size ys).+1]addn1 natrD mulrDr mulr1 addrC ler_add.
+have [c cu lc] := near (l + b).
+have c1 : `|1 + c| <= 1 + u.
+  by apply: le_trans (ler_norm_add _ _) _; rewrite normr1 ler_add2l.
+have lb : `|l + b| <= `|l| + `|b| by exact: ler_norm_add.
+have A0 : 0 <= A by exact: le_trans rA.
+set p := (1 + u) ^+ size ys - 1 in D.
+have p0 : 0 <= p by rewrite subr_ge0 exprn_ege1// ler_addl.
+apply: le_trans (_ : `|(added ys g l1).2 - (l1 + r)| + `|l1 - (l + b)| <= _).
+  by apply: le_trans (ler_norm_add _ _); rewrite le_eqVlt; apply/orP; left;
+    apply/eqP; congr (`|_|); ring.
+have l1le : `|l1| <= (`|l| + `|b|) * (1 + u) by rewrite /l1 lc normrM ler_pmul.
+have off : `|l1 - (l + b)| <= (`|l| + `|b|) * u.
+  have -> : l1 - (l + b) = (l + b) * c by rewrite /l1 lc; ring.
+  by rewrite normrM ler_pmul.
+apply: le_trans (ler_add D off) _.
+apply: le_trans
+  (_ : p * ((`|l| + `|b|) * (1 + u) + A) + (`|l| + `|b|) * u <= _).
+  by rewrite ler_add2r ler_wpmul2l// ler_add2r.
+rewrite -subr_ge0 exprS.
+have -> : (1 + u) * (1 + u) ^+ size ys = (1 + u) * (p + 1) by rewrite /p subrK.
+have -> : ((1 + u) * (p + 1) - 1) * (`|l| + (`|b| + A)) -
+  (p * ((`|l| + `|b|) * (1 + u) + A) + (`|l| + `|b|) * u)
+  = u * (p + 1) * A by ring.
+by rewrite mulr_ge0// mulr_ge0// addr_ge0// ler01.
+Qed.
+Lemma added_le ys f l m : (forall y, y \in ys -> y <= 1) ->
+  (m + size ys <= #|K|)%N -> f <= m%:R - 1 ->
+  (added ys f l).1 <= (m + size ys)%:R - 1.
+Proof.
+elim: ys f l m => [|y ys IH] f l m y1 /= mn fm; first by rewrite addn0.
+rewrite -addSnnS; apply: IH.
+- by move=> v vy; apply: y1; rewrite inE vy orbT.
+- by rewrite addSnnS.
+rewrite -[m.+1]addn1 natrD addrK.
+have <- : fl m%:R = m%:R by apply: counts; exact: leq_trans (leq_addr _ _) mn.
+apply: ordered; rewrite -[m%:R](subrK 1) ler_add// y1 ?inE ?eqxx//.
+Qed.
+
+(* find the error of a step *)
+Section Sums.
+Variable t : R.
+Hypotheses (t1 : -1 <= t) (tn : t < 0).
+Let ys := [seq fl (z j - t) | j <- enum K & t < z j].
+Let sums := added ys (-1) 0.
+Lemma size_ys : (size ys)%:R = above t.
+Proof.
+rewrite size_map /above -sum1_size big_filter big_enum_cond sum1_card.
+by [].
+Qed.
+Lemma k_le : (size ys <= #|K|)%N.
+Proof. by rewrite -(ler_nat R) size_ys above_le. Qed.
+Lemma sum_ys : \sum_(y <- ys) y = \sum_(j | t < z j) fl (z j - t).
+Proof. by rewrite big_map big_filter big_enum_cond. Qed.
+Lemma ys_ge0 y : y \in ys -> 0 <= y.
+Proof.
+move=> /mapP[j]; rewrite mem_filter => /andP[tj _] ->.
+by rewrite -fl0; apply: ordered; rewrite subr_ge0 ltW.
+Qed.
+Lemma ys_le1 y : y \in ys -> y <= 1.
+Proof.
+move=> /mapP[j _] ->; rewrite -fl1; apply: ordered.
+by rewrite ler_subl_addr (le_trans (z_le0 j))// -ler_subl_addl sub0r.
+Qed.
+Lemma sums_low : sums.1 <= above t - 1.
+Proof.
+have := @added_le ys (-1) 0 0 ys_le1; rewrite add0n size_ys => -> //.
+  exact: k_le.
+by rewrite sub0r.
+Qed.
+Lemma above1 : 1 <= above t. Proof. exact: above_ge1. Qed.
+Lemma sums_near M : 1 <= M -> fl M = M -> sums.1 < M -> exists2 r,
+  sums.1 + r = \sum_(j | t < z j) fl (z j - t) - 1 &
+  `|r| <= u * M * above t /\ `|sums.2 - r| <= gamma u #|K| * (u * M * above t).
+Proof.
+move=> M1 MM lt; have M0 : 0 <= M by exact: le_trans ler01 M1.
+have M1' : - M <= -1 by rewrite ler_opp2.
+have [r [A [_ rA E AM D]]] := added_sum M0 MM (lexx _) M1' flN1 ys_ge0 lt.
+rewrite -/sums normr0 !add0r in D; rewrite -/sums sum_ys in E.
+exists r; first by rewrite E addrC.
+rewrite -size_ys; split; first exact: le_trans AM.
+apply: le_trans D _; apply: ler_pmul.
+- by rewrite subr_ge0 exprn_ege1// ler_addl.
+- exact: le_trans rA.
+- apply: le_trans (e_gamma u_ge0 nu1).
+  by rewrite ler_add2r ler_weexpn2l ?ler_addl ?k_le.
+- exact: AM.
+Qed.
+Lemma stepE w d r : sums.1 + r = \sum_(j | t < z j) fl (z j - t) - 1 ->
+  `|sums.2 - r| <= w -> d = fl (excess t / above t) -> step w t d.
+Proof.
+move=> E rw ->; have [delta du dE] := fin_all_exists2 (fun j => near (z j - t)).
+have [a au aE] := near (sums.1 + sums.2).
+have [b bu bE] := near (excess t / above t).
+exists delta, (sums.2 - r), a, b; split=> //.
+have k0 : above t != 0 by rewrite gt_eqF// (lt_le_trans ltr01 above1).
+rewrite bE (_ : \sum_(j | t < z j) (z j - t) * (1 + delta j) - 1 = sums.1 + r).
+  have -> : excess t = (sums.1 + sums.2) * (1 + a) by exact: aE.
+  have -> : sums.1 + r + (sums.2 - r) = sums.1 + sums.2 by ring.
+  by field.
+by rewrite E; congr (_ - 1); apply: eq_bigr => j _; rewrite dE.
+Qed.
+Lemma gamma_ge0 : 0 <= gamma u #|K|.
+Proof.
+apply: divr_ge0; first by rewrite mulr_ge0 ?ler0n.
+by rewrite subr_ge0; exact: ltW nu1.
+Qed.
+Lemma gamma_small : 7%:R * gamma u #|K| <= 1.
+Proof.
+have x1 : 0 < 1 - n * u by rewrite subr_gt0 nu1.
+rewrite /gamma -/n mulrA ler_pdivr_mulr// mul1r ler_subr_addl.
+apply: le_trans nu8; rewrite le_eqVlt; apply/orP; left; apply/eqP; ring.
+Qed.
+Lemma any_step : step (above t * omega) t (fl (excess t / above t)).
+Proof.
+have lt : sums.1 < above t.
+  by apply: le_lt_trans sums_low _; rewrite ltr_subl_addr ltr_addl ltr01.
+have kk : fl (above t) = above t by rewrite -size_ys counts ?k_le.
+have [r E [_ D]] := sums_near above1 kk lt.
+apply: (stepE E) => //; apply: le_trans D _; rewrite /omega.
+have -> : gamma u #|K| * (u * above t * above t)
+  = above t * (above t * (u * gamma u #|K|)) by ring.
+rewrite -[n * u * _]mulrA ler_wpmul2l ?(le_trans ler01 above1)//.
+by rewrite ler_wpmul2r ?above_le// mulr_ge0 ?gamma_ge0.
+Qed.
+Lemma last_step : fl (excess t / above t) <= u ->
+  step omega t (fl (excess t / above t)).
+Proof.
+move=> du; set d := fl _ in du.
+have k1 := above1; have k0 : 0 < above t by exact: lt_le_trans ltr01 k1.
+have kn : above t <= n by exact: above_le.
+have lt : sums.1 < above t.
+  by apply: le_lt_trans sums_low _; rewrite ltr_subl_addr ltr_addl ltr01.
+have kk : fl (above t) = above t by rewrite -size_ys counts ?k_le.
+have [r E [rA D]] := sums_near above1 kk lt.
+have small : sums.1 < 1.
+  rewrite ltNge; apply/negP => S1; set W := u * above t * above t in rA D.
+  have W0 : 0 <= W by rewrite /W !mulr_ge0// (le_trans ler01).
+  have W1 : 8%:R * W <= 1.
+    apply: le_trans few; have -> : 8%:R * W = 8%:R * (above t * above t) * u.
+      by rewrite /W; ring.
+    by rewrite ler_wpmul2r// ler_wpmul2l ?ler0n// expr2 ler_pmul ?ler0n.
+  have L7 : 7%:R * `|sums.2| <= 1.
+    apply: le_trans W1.
+    apply: le_trans (_ : 7%:R * (gamma u #|K| * W + W) <= _).
+      rewrite ler_wpmul2l ?ler0n// -[sums.2](subrK r).
+      by apply: le_trans (ler_norm_add _ _) _; rewrite ler_add.
+    rewrite -subr_ge0; have -> : 8%:R * W - 7%:R * (gamma u #|K| * W + W)
+      = (1 - 7%:R * gamma u #|K|) * W by ring.
+    by rewrite mulr_ge0// subr_ge0 gamma_small.
+  have S6 : 6%:R <= 7%:R * (sums.1 + sums.2).
+    rewrite mulrDr; have -> : 6%:R = 7%:R * 1 + - 1 :> R by ring.
+    rewrite ler_add ?ler_wpmul2l ?ler0n// ler_oppl.
+    apply: le_trans L7; rewrite -mulrN ler_wpmul2l ?ler0n//.
+    by rewrite -normrN ler_norm.
+  have S0 : 0 <= sums.1 + sums.2.
+    by rewrite -(pmulr_rge0 _ (_ : 0 < 7%:R)) ?ltr0n// (le_trans _ S6) ?ler0n.
+  have [a au aE] := near (sums.1 + sums.2).
+  have [b bu bE] := near (excess t / above t).
+  have dk : d * above t = (sums.1 + sums.2) * (1 + a) * (1 + b).
+    rewrite /d bE (_ : excess t = (sums.1 + sums.2) * (1 + a)); last exact: aE.
+    by field; rewrite gt_eqF.
+  have /andP[lo _] := two_factors au bu S0; rewrite -dk in lo.
+  have hi : 8%:R * (d * above t) <= 1.
+    apply: le_trans nu8; rewrite ler_wpmul2l ?ler0n// [n * u]mulrC.
+    by apply: le_trans (ler_wpmul2r (ltW k0) du) _; rewrite ler_wpmul2l.
+  have lo' : 36%:R <= 56%:R * (d * above t).
+    apply: le_trans (ler_wpmul2l (ler0n _ 56) lo).
+    have -> : 56%:R * ((1 - u) ^+ 2 * (sums.1 + sums.2))
+      = 8%:R * (1 - u) ^+ 2 * (7%:R * (sums.1 + sums.2)) by ring.
+    have -> : 36%:R = 6%:R * 6%:R :> R by ring.
+    apply: ler_pmul; rewrite ?ler0n//.
+    rewrite -subr_ge0; have -> : 8%:R * (1 - u) ^+ 2 - 6%:R =
+      2%:R * (1 - 8%:R * u) + 8%:R * u ^+ 2 by ring.
+    by rewrite addr_ge0 ?mulr_ge0 ?ler0n ?sqr_ge0// subr_ge0 u8.
+  have := le_trans lo' (_ : 56%:R * (d * above t) <= 7%:R).
+  have -> : 56%:R * (d * above t) = 7%:R * (8%:R * (d * above t)) by ring.
+  by rewrite -[X in _ <= X]mulr1 ler_wpmul2l ?ler0n// ler_nat => /(_ isT).
+have [r' E' [_ D']] := sums_near (lexx _) fl1 small.
+apply: (stepE E') => //; apply: le_trans D' _; rewrite /omega.
+have -> : gamma u #|K| * (u * 1 * above t)
+  = above t * (u * gamma u #|K|) by ring.
+by rewrite -[n * u * _]mulrA ler_wpmul2r ?above_le// mulr_ge0 ?gamma_ge0.
+Qed.
+End Sums.
+
+(* take the steps of the loop *)
+Lemma reached_stepped t : reached t ->
+  fl t = t /\ exists t0 d, stepped t0 d t.
+Proof.
+elim=> [|{}t _ [tt [t0 [d st]]] up].
+  by split; [exact: flN1 | exists 0, 0; left].
+have [t1 tn _] := over st; split; first exact: rounded.
+pose d1 := fl (excess t / above t); exists t, d1; right.
+have [c cu cE] := near (t + d1).
+split=> //; rewrite ?t1//.
+- exact: le_trans (ltW up).
+- exact: any_step.
+- rewrite leNgt; apply/negP => d0; move: up; rewrite ltNge; case/negP.
+  by rewrite -[X in _ <= X]tt; apply: ordered; rewrite ger_addl ltW.
+- by exists c.
+Qed.
+Lemma last_ended t : fl t = t -> -1 <= t -> t < 0 -> next t <= t ->
+  ended t (fl (excess t / above t)).
+Proof.
+move=> tt t1 tn; rewrite /next; set d := fl (excess t / above t) => end_.
+have [c cu cE] := near (t + d).
+have below j : t < z j -> t + d < z j.
+  move=> tz; rewrite ltNge; apply/negP => /ordered; rewrite rounded => h.
+  by have := lt_le_trans tz (le_trans h end_); rewrite ltxx.
+have td : t + d < 0 by have := below top; rewrite z_top; exact.
+split=> //; last by exists c; rewrite -?cE.
+by apply: last_step => //; apply: (short t1 td cu); rewrite -cE.
+Qed.
 
 (* a tactic for what is positive *)
 Ltac pos := repeat first [assumption | by rewrite subr_ge0 | exact:
@@ -479,15 +776,15 @@ Ltac pos := repeat first [assumption | by rewrite subr_ge0 | exact:
     mulr_ge0].
 
 (* state the rounding of sparsemax *)
-(* proves thm:sparsemax-rounding, except the error of the sum *)
-Theorem sparsemax_rounding j p : reached -> ended ->
-  (exists2 c, `|c| <= u & p = weight (z j - t) * (1 + c)) ->
-  `|p - weight (s j - tau)| <=
+(* proves thm:sparsemax-rounding *)
+Theorem sparsemax_rounding t j : reached t -> next t <= t ->
+  `|fl (weight (z j - t)) - weight (s j - tau)| <=
     7%:R * u + 10%:R * (n ^+ 2 * u ^+ 2).
 
 (* prove the rounding of sparsemax *)
 Proof.
-move=> /over[t1 tn over_] end_ [c cu ->].
+move=> r_ nx; have [tt [t0 [d /over[t1 tn over_]]]] := reached_stepped r_.
+have end_ := last_ended tt t1 tn nx; have [c cu ->] := near (weight (z j - t)).
 have w0 := omega_ge0; have v0 : 0 < 1 - u by rewrite subr_gt0 u1.
 have u2 : 0 <= u ^+ 2 by exact: sqr_ge0.
 have wU := omega_U; have uU := u2_U; have u8' := u8.
@@ -542,5 +839,24 @@ rewrite [X in 0 <= X](_ : _ = 56%:R * ((u + omega + 4%:R * n * u ^+ 2)
 have t1' : 0 <= t + 1 by rewrite -ler_subl_addr sub0r.
 have v0' := ltW v0.
 by pos.
+Qed.
+
+(* add equal numbers up *)
+Lemma sum_same (B : R) : \sum_(j : K) B = n * B.
+Proof. by rewrite sumr_const -mulr_natl. Qed.
+
+(* state how rows of sparsemax sum up *)
+(* proves cor:sparsemax-rows *)
+Theorem sparsemax_rows t : reached t -> next t <= t ->
+  `|\sum_j fl (weight (z j - t)) - 1| <=
+    n * (7%:R * u + 10%:R * (n ^+ 2 * u ^+ 2)).
+
+(* prove how rows of sparsemax sum up *)
+Proof.
+move=> r_ end_; have -> : \sum_j fl (weight (z j - t)) - 1 =
+  \sum_j (fl (weight (z j - t)) - weight (s j - tau)).
+  by rewrite sumrB tau_root.
+apply: le_trans (ler_norm_sum _ _ _) _; rewrite -sum_same.
+by apply: ler_sum => j _; exact: sparsemax_rounding.
 Qed.
 End Sparsemax.
