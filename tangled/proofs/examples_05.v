@@ -3,6 +3,7 @@ From mathcomp Require Import all_ssreflect all_fingroup all_algebra.
 From attn Require Import prelude examples.
 From attn Require metric averages layers collapse multihead parameters
   gauges dobrushin tanh gibbs diversity tangent.
+From attn Require logerr chains softmaxbound mhround.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -93,3 +94,88 @@ Example js_range (R : realType) :=
 
 (* an example of the hyperbolic tangent, in Coq *)
 Example tanh_attained (R : realType) := @tangent.tanh_attained R 1 ler01.
+
+(* an example of a layer with errors, in Coq *)
+Section Rounded.
+Variables (R : realType) (X WQ C WK WV WO : 'M[R]_1).
+Let u : R := 25%:R^-1.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let ok (a : R) : logerr.rounds u a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Let few k : (k < 25)%N -> k%:R * u < 1.
+Proof. by move=> k25; rewrite ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat. Qed.
+Let extents k : k \in [:: 1; 1; 1; 1; (#|unit_finType| * 1)%N]%N ->
+  2%:R * k%:R * u <= 1.
+Proof.
+by rewrite card_unit !inE !orbb => /eqP->; rewrite mulr1 ltW// (@few 2).
+Qed.
+Let alone (I : finType) (i0 : I) : (forall i, i = i0) -> enum I = [:: i0].
+Proof.
+move=> all; apply: perm_small_eq => //.
+apply: uniq_perm => [||i] //; first exact: enum_uniq.
+by rewrite mem_enum !inE (all i) eqxx.
+Qed.
+Let times (x y : R) := x * y * (1 + 0) + 0.
+Let dot (I : finType) (i0 : I) (x y : I -> R) : (forall i, i = i0) ->
+  chains.underflown u (1 / 2%:R) [seq (x a, y a) | a <- enum I]
+    (times (x i0) (y i0)).
+Proof.
+move=> /alone->; apply: chains.UProduct; rewrite normr0//.
+by rewrite divr_ge0 ?ler01 ?ler0n.
+Qed.
+Let sum (I : finType) (i0 : I) (x y : I -> R) : (forall i, i = i0) ->
+  mhround.computed u 1 x y None (times (x i0) (y i0)).
+Proof. by move=> all; exists (times (x i0) (y i0)); first exact: dot. Qed.
+Let z : R := Num.sqrt 1%:R.
+Let P (h : unit) i a := times (X i 0) (WQ 0 a).
+Let Q h i a := times (1 / z) (P h i a).
+Let K (s : unit) j a := times (C j 0) (WK 0 a).
+Let V (s : unit) j c := times (C j 0) (WV 0 c).
+Let s h i := times (Q h i 0) (K tt 0 0).
+Let e h i : R := expR ((s h i - s h i) * (1 + 0)) * (1 + 0).
+Let A h i := e h i / e h i * (1 + 0).
+Let O h i c := times (A h i) (V tt 0 c).
+Let Y i f := times (O tt i 0) (WO 0 f).
+Let all (i : 'I_1) : pred 'I_1 := xpredT.
+Let none (S T : Type) (s : S) (a : T) : option R := None.
+Let lowered (h : unit) i a : exists d e', [/\ `|d| <= u, `|e'| <= 1 / 2%:R
+  & Q h i a = 1 / z * P h i a * (1 + d) + e'].
+Proof. by exists 0, 0; rewrite normr0 u_ge0 divr_ge0 ?ler01 ?ler0n. Qed.
+Let exponentials (h : unit) (i : 'I_1) (j : {j | all i j}) :
+  exists d e', [/\ `|d| <= u, `|e'| <= 2%:R * u
+    & e h i = expR ((s h i - s h i) * (1 + d)) * (1 + e')].
+Proof. by exists 0, 0; rewrite normr0 u_ge0 mulr_ge0 ?ler0n. Qed.
+Let same (i : 'I_1) (j k : {j | all i j}) : k = j.
+Proof. by apply: val_inj; rewrite /= !ord1. Qed.
+Let scores (h : unit) (i : 'I_1) (j : {j | all i j}) :
+  mhround.computed u 1 (Q h i) (K tt (val j)) None (s h i).
+Proof. by rewrite (ord1 (val j)); apply: (@sum _ 0) => k; rewrite ord1. Qed.
+Let sums (h : unit) (i : 'I_1) (j : {j | all i j}) : softmaxbound.summed u
+  [seq e h i | j <- enum [finType of {j | all i j}]] (e h i).
+Proof. by rewrite (alone (same j)); exact: softmaxbound.One. Qed.
+Let quotients (h : unit) (i : 'I_1) (j : {j | all i j}) : exists2 d, `|d| <= u
+  & A h i = e h i / e h i * (1 + d).
+Proof. by exists 0; rewrite ?normr0. Qed.
+Let outputs (h : unit) (i : 'I_1) c : chains.underflown u (1 / 2%:R)
+  [seq (A h i, V tt (val j) c) | j <- enum [finType of {j | all i j}]]
+  (O h i c).
+Proof.
+pose j : {j | all i j} := exist _ 0 isT.
+by have := @dot _ j (fun=> A h i) (fun k => V tt (val k) c) (same j).
+Qed.
+Let layer i f : mhround.computed u 1 (fun hc : unit * 'I_1 => O hc.1 i hc.2)
+  (fun hc => WO hc.2 f) None (Y i f).
+Proof. by apply: (@sum _ (tt, 0)) => -[[] k]; rewrite ord1. Qed.
+Let product (x y : 'I_1 -> R) :
+  mhround.computed u 1 x y None (times (x 0) (y 0)).
+Proof. by apply: sum => k; rewrite ord1. Qed.
+Example layer_rounding := @mhround.layer_rounding R u 1 1 1 1 1 1 1 1
+  unit_finType unit_finType id all
+  X (fun=> WQ) C (fun=> WK) (fun=> WV) (fun=> WO) (@none _ _)
+  (@none _ _) (@none _ _) (fun=> None) (@none _ _)
+  u_ge0 ler01 (@few 3 isT) extents P Q K V z (1 / z)
+  (fun h i _ => s h i) (fun h i _ => e h i) (fun h i _ => A h i) s e O Y
+  (fun h i a => product _ _) (ok _) (ok _) lowered
+  (fun h i a => product _ _) (fun h i a => product _ _)
+  scores (fun h i j => lexx _) exponentials sums quotients outputs layer.
+End Rounded.

@@ -97,19 +97,10 @@ struct Arithmetic {
   double eps, u, ua;
   Index shift;
 };
-inline LiteralRows literal_rows(const Quads& X, const Quads& W,
-                                const RowRules& rule,
-                                const Arithmetic& with) {
+inline LiteralRows carried_on(LiteralRows y, const RowRules& rule,
+                              const Arithmetic& with) {
   const auto& [b, gain, R, d] = rule;
   const auto [eps, u, ua, shift] = with;
-  LiteralRows y{times(X, W), {}};
-  for (Index i = 0; i < y.x.rows() && b.size() > 0; ++i)
-    y.x.row(i) += b.transpose();
-  const Matrix<double> x = lift<double>(X).cwiseAbs();
-  y.error = x * lift<double>(W).cwiseAbs();
-  if (b.size() > 0)
-    y.error.rowwise() += lift<double>(b).cwiseAbs().transpose();
-  y.error *= gamma(X.cols() + 1, u);
   for (Index i = 0; i < y.x.rows(); ++i)
     for (Index h = 0; h < y.x.cols(); h += d) {
       // normalise one head in plain numbers
@@ -154,6 +145,20 @@ inline LiteralRows literal_rows(const Quads& X, const Quads& W,
       }
     }
   return y;
+}
+inline LiteralRows literal_rows(const Quads& X, const Quads& W,
+                                const RowRules& rule,
+                                const Arithmetic& with) {
+  const Vector<quad>& b = rule.b;
+  LiteralRows y{times(X, W), {}};
+  for (Index i = 0; i < y.x.rows() && b.size() > 0; ++i)
+    y.x.row(i) += b.transpose();
+  const Matrix<double> x = lift<double>(X).cwiseAbs();
+  y.error = x * lift<double>(W).cwiseAbs();
+  if (b.size() > 0)
+    y.error.rowwise() += lift<double>(b).cwiseAbs().transpose();
+  y.error *= gamma(X.cols() + 1, with.u);
+  return carried_on(y, rule, with);
 }
 struct LiteralLayer {
   Quads O, Y, L;  // L: log Z, n_q x H

@@ -23,6 +23,38 @@ BOOST_AUTO_TEST_CASE(by_its_definition) {
     }
 }
 
+// check rows that are known to a digit
+BOOST_AUTO_TEST_CASE(rows_known_to_a_digit) {
+  const double u = unit_roundoff<quad>();
+  for (std::uint64_t seed = 1; seed <= 240; ++seed) {
+    const Index n = 3, d = 6;
+    const auto draw = [&](Index a, Index b, const char* name) {
+      return gaussian<quad>(a, b, seed, name);
+    };
+    RowRules rule{{}, draw(d, 1, "gain"), {}, d};
+    if (seed % 3) rule.R = Rotary<quad>{frequencies<quad>(d, 100)};
+    const Arithmetic with{1e-6, u, u, Index(seed)};
+    const Quads x = draw(n, 2 * d, "x"), g = draw(n, 2 * d, "dx");
+    const double most = seed % 2 ? 0.3 : 0.03;
+
+    // move rows by what they may be off
+    LiteralRows known{x, Matrix<double>(n, 2 * d)};
+    LiteralRows moved{x, Matrix<double>::Zero(n, 2 * d)};
+    for (Index k = 0; k < x.size(); ++k) {
+      quad& a = known.x.data()[k];
+      a += a < quad(0) ? quad(-1) : quad(1);
+      const double size = std::abs(to_double(g.data()[k]));
+      const double dx = most * size / (1 + size);
+      const bool out = seed % 5 == 0 || (seed % 5 != 1 && g.data()[k] > quad(0));
+      known.error.data()[k] = dx;
+      moved.x.data()[k] = a + quad((a < quad(0)) == out ? -dx : dx);
+    }
+    const auto bound = carried_on(known, rule, with);
+    verify(carried_on(moved, rule, with).x, bound.x,
+           (1 + 100 * unit_roundoff<double>()) * bound.error);
+  }
+}
+
 // check both roads forward
 template <class S>
 void check_forward_of_layers() {

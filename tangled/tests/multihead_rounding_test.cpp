@@ -78,6 +78,114 @@ BOOST_AUTO_TEST_CASE(the_gauge_keeps_digits_in_the_cold) {
   }
 }
 
+// check a layer's output against its lines
+struct Known { Matrix<double> value, error; };
+template <class S>
+struct Lines {
+  const double u = unit_roundoff<S>(), eta = smallest_subnormal<S>();
+  Known product(const Known& a, const Known& b,
+                const Matrix<double>& ab) const {
+    const Index k = a.value.cols();
+    const Matrix<double> A = a.value.cwiseAbs() + a.error;
+    const Matrix<double> B = b.value.cwiseAbs() + b.error;
+    return {ab, ((a.error * B + A * b.error + gamma(k, u) * A * B).array() +
+                 double(k) * eta).matrix()};
+  }
+  Known plus(Known z, const Matrix<quad>& b) const {
+    if (b.size() == 0) return z;
+    z.value += lift<double>(b);
+    z.error += u * (z.value.cwiseAbs() + z.error);
+    return z;
+  }
+
+  // project by lines
+  static Known exactly(const Matrix<quad>& x) {
+    const Matrix<double> X = lift<double>(x);
+    return {X, Matrix<double>::Zero(X.rows(), X.cols())};
+  }
+  Known projection(const Known& x, const Matrix<quad>& X,
+                   const Matrix<quad>& W, const Vector<quad>& b) const {
+    const Known y = product(x, exactly(W), lift<double>(times(X, W)));
+    if (b.size() == 0) return y;
+    return plus(y, b.transpose().replicate(X.rows(), 1));
+  }
+
+  // weigh by lines
+  Vector<double> weights(const Vector<quad>& A, const Vector<S>& computed,
+                         const Vector<double>& delta) const {
+    const double m = to_double(computed.maxCoeff());
+    Vector<quad> r = Vector<quad>::Zero(A.size());
+    quad low = 0, high = 0;
+    Index n = 0;
+    for (Index j = 0; j < A.size(); ++j)
+      if (A(j) > quad(0)) {
+        r(j) = quad(delta(j) + u * (m - to_double(computed(j))) + gamma(2, u));
+        low += A(j) * exp(-r(j)), high += A(j) * exp(r(j)), ++n;
+      }
+    const quad g = quad(gamma(n, u));
+    Vector<double> dA = Vector<double>::Zero(A.size());
+    for (Index j = 0; j < A.size(); ++j)
+      if (A(j) > quad(0))
+        dA(j) = to_double(A(j) * std::max(exp(r(j) + g) / low - 1,
+                                          1 - exp(-r(j) - g) / high));
+    return dA;
+  }
+};
+template <class S>
+Matrix<double> output_by_lines(const Setting<quad>& s,
+                               const HeadTrace<quad>& t,
+                               const HeadTrace<S>& run) {
+  const MultiHead<quad>& m = s.m;
+  const Lines<S> by;
+  const Index n = s.X.rows(), k = s.C.rows(), d = m.d_k(), e = m.d_v();
+  const double root = std::sqrt(double(d));
+  const auto P = by.projection(by.exactly(s.X), s.X, m.W_Q, m.b_Q);
+  const auto K = by.projection(by.exactly(s.C), s.C, m.W_K, m.b_K);
+  const auto V = by.projection(by.exactly(s.C), s.C, m.W_V, m.b_V);
+  const Matrix<double> dQ =
+      ((P.error + gamma(3, by.u) * (P.value.cwiseAbs() + P.error)).array() /
+           root + by.eta).matrix();
+  const Matrix<quad> out = t.O.mat();
+  Known O{lift<double>(out), Matrix<double>(n, m.heads * e)};
+  for (Index h = 0; h < m.heads; ++h)
+
+    // bound the outputs of one head by lines
+    {
+      const Index g = h / m.group();
+      const Known Q{P.value.middleCols(h * d, d) / root,
+                    dQ.middleCols(h * d, d)};
+      const Known KT{K.value.middleCols(g * d, d).transpose(),
+                     K.error.middleCols(g * d, d).transpose()};
+      const Known dot = by.product(Q, KT, Q.value * KT.value);
+      const Known scores = by.plus(dot, s.bias);
+      const Matrix<quad> A = stacked(t.A).middleRows(h * n, n);
+      const Matrix<S> computed = stacked(run.scores).middleRows(h * n, n);
+      Known weights{lift<double>(A), Matrix<double>(n, k)};
+      for (Index i = 0; i < n; ++i)
+        weights.error.row(i) =
+            by.weights(A.row(i), computed.row(i), scores.error.row(i));
+      const Known values{V.value.middleCols(g * e, e),
+                         V.error.middleCols(g * e, e)};
+      O.error.middleCols(h * e, e) =
+          by.product(weights, values, O.value.middleCols(h * e, e)).error;
+    }
+  return by.projection(O, out, m.W_O, m.b_O).error;
+}
+template <class S>
+void output_within_lines() {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    auto s = setting<S>(seed);
+    if (seed % 4 == 0) s.m.W_Q *= S(seed % 8 == 0 ? 8 : 1e6);
+    const Setting<quad> q{lifted<quad>(s.m), lift<quad>(s.X),
+                          lift<quad>(s.C), lift<quad>(s.bias)};
+    const auto run = multihead_forward(s.m, s.X, s.C, s.bias);
+    const auto t = multihead_forward(q.m, q.X, q.C, q.bias);
+    verify(run.Y, t.Y, output_by_lines(q, t, run));
+  }
+}
+BOOST_AUTO_TEST_CASE(output_in_double) { output_within_lines<double>(); }
+BOOST_AUTO_TEST_CASE(output_in_float) { output_within_lines<float>(); }
+
 // check the reports on a layer
 template <class S>
 void reports_pass(std::uint64_t seeds) {
