@@ -83,7 +83,7 @@ Lemma got : sparserow.reached fl row true 1 t.
 Proof. by rewrite -next1; apply: sparserow.Step up; exact: sparserow.Start. Qed.
 Lemma root : \sum_j sparserow.weight (sparserow.s row true 1 j - t) = 1.
 Proof.
-rewrite big_bool /= /sparserow.weight /sparserow.s /row subr0 !divr1 !max_l.
+rewrite big_bool /= /sparserow.weight /sparserow.s /row !subr0 !divr1 !max_l.
 - by rewrite /t; field; rewrite ?two ?four.
 - by rewrite subr_ge0 ltW// t_lt.
 by rewrite subr_ge0 ltW// (lt_trans t_lt)// oppr_lt0 half_gt0.
