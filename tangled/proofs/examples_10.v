@@ -1,6 +1,7 @@
 (* proofs/examples_10.v: tangled from chapters/10-ring-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
 From attn Require going_back groups schedule shards volume windows.
+From attn Require gibbs logerr flashround joined ringround.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -56,3 +57,65 @@ End Times.
 Example second_lap (R : realFieldType) r :=
   @going_back.second_lap R 2 1 2%:R r isT (quick R).
 Example grid_volume m h d := @volume.grid_volume 2 2 m h d 0 isT isT.
+
+(* an example of a ring of one key, in Coq *)
+Section OneSpan.
+Variables (R : realType) (V : unit -> R).
+Let u : R := 50%:R^-1.
+Let e : R := 2%:R / 50%:R.
+Let s (j : unit) : R := 0.
+Let zero (j : unit) : R := 0.
+Let span (j : unit) := tt.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let e_ge0 : 0 <= e. Proof. by rewrite divr_ge0 ?ler0n. Qed.
+Let ok a : logerr.rounds u a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Let ok2 a : logerr.rounds (2%:R * u) a a.
+Proof. by exists 0; rewrite ?normr0 ?mulr_ge0 ?ler0n// addr0 mulr1. Qed.
+Let exact_score j : `|s j - s j| <= zero j.
+Proof. by rewrite subrr normr0. Qed.
+Let largest : (forall j, s j <= 0) /\ exists j, s j = 0.
+Proof. by split; [move=> j; exact: lexx | exists tt]. Qed.
+Let sizes j : `|s j| <= 0. Proof. by rewrite normr0. Qed.
+Let size : `|ln (gibbs.Z s 1)| <= 0.
+Proof.
+rewrite /gibbs.Z (bigD1 tt)//= big1 => [|[]//].
+by rewrite mul0r expR0 addr0 ln1 normr0.
+Qed.
+Let most j : ringround.rho s zero 1 0 0 u e 0 0 j <= 12%:R / 50%:R.
+Proof.
+rewrite /ringround.rho /ringround.lambda card_unit ln1.
+rewrite /flashround.r /s /zero /u /e le_eqVlt; apply/orP; left; apply/eqP.
+by field.
+Qed.
+Let small : 3%:R * (12%:R / 50%:R) < 1 :> R.
+Proof. by rewrite mulrA ltr_pdivr_mulr ?ltr0n// mul1r -natrM ltr_nat.
+  Qed.
+Let attained p : exists2 j, span j = p & s j = 0.
+Proof. by exists tt => //; case: p. Qed.
+Let whole (p : unit) : [set j | span j == p] = [set tt].
+Proof. by case: p; apply/setP => -[]; rewrite !inE. Qed.
+Let alone v (p : unit) : joined.joined s u e v [set j | span j == p] 0
+  1 1 (v tt).
+Proof.
+by rewrite whole; apply: (joined.AtMost _ _ (joined.Alone _ _ _ _ _)).
+Qed.
+Let all (y : unit -> R) : joined.joined s u (2%:R * u) y [set: unit] 0
+  0 0 (y tt).
+Proof.
+rewrite (_ : [set: unit] = [set tt]); first exact: joined.Alone.
+by apply/setP => -[]; rewrite !inE.
+Qed.
+Let finished (p : unit) : exists y z, [/\ logerr.rounds u (0 + ln 1) y,
+  logerr.rounds u y z & logerr.rounds u z (s p)].
+Proof. by exists 0, 0; rewrite ln1 addr0; split; exact: ok. Qed.
+Let maximum : exists p : unit, s p = 0. Proof. by exists tt. Qed.
+Example outputs_around := @ringround.outputs_around R _ _ span s s zero
+  V 1 0 0 u e 0 0 u_ge0 e_ge0 exact_score largest sizes size _ most small
+  (fun=> 0) _ _ _ s _ attained (alone _) (alone _) (fun p => ok _)
+  (fun p => ok2 _) finished 0 _ _ _ maximum (all _) (all _) (ok _).
+Example logarithms_around := @ringround.logarithms_around R _ _ span s s
+  zero 1 0 0 u e 0 0 u_ge0 e_ge0 exact_score largest sizes size _ most
+  small (fun=> 0) _ _ s attained (alone _) (fun p => ok2 _) finished 0 _
+  _ _ maximum (all _) (ok2 _) (ok _).
+End OneSpan.

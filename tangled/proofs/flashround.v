@@ -1,7 +1,7 @@
 (* proofs/flashround.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude gibbs logerr.
 From mathcomp.classical Require Import mathcomp_extra.
-From attn Require merged.
+From attn Require merged offrow.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -130,19 +130,6 @@ Proof.
 apply: lt_le_trans c0 _; rewrite ler_add2l ler_opp2 -subr_ge0.
 by rewrite [Y in 0 <= Y](_ : _ = 2%:R * W); [nonneg|ring].
 Qed.
-Definition Q := 1 - 3%:R / 2%:R * W.
-Let QW : Q <= 1 - W.
-Proof.
-rewrite /Q ler_add2l ler_opp2 -subr_ge0.
-rewrite [Y in 0 <= Y](_ : _ = W / 2%:R); last by field.
-by rewrite divr_ge0 ?ler0n.
-Qed.
-Let Q0 : 0 < Q.
-Proof.
-apply: lt_le_trans c0 _; rewrite /Q ler_add2l ler_opp2 -subr_ge0.
-rewrite [Y in 0 <= Y](_ : _ = 3%:R * W / 2%:R); last by field.
-by rewrite divr_ge0 ?ler0n//; nonneg.
-Qed.
 Lemma over a : 0 <= a -> a <= W -> a / (1 - a) <= a / (1 - W).
 Proof.
 move=> a0 aW; have p : 0 < 1 - a by apply: lt_le_trans W1 _; rewrite
@@ -225,49 +212,39 @@ move=> /(merged.merged_exponents u_ge0 u1 e1)[th thE ->]; exists th =>
 by rewrite all; apply: eq_bigl => j; rewrite inE.
 Qed.
 
-(* the denominator of attention, rounded *)
-Let A0 j : 0 <= A s 1 j. Proof. exact/ltW/A_gt0. Qed.
-Let A1 : \sum_j A s 1 j = 1. Proof. by have [j _] := j0; exact: sum_A j.
-  Qed.
-Let y0 j : 0 <= r j - 4%:R * u.
+(* exponents that are off by less than $r$ *)
+Let less j := r j - 4%:R * u.
+Lemma off_of v c : merged.computed s' u e low v tree c ->
+  offrow.off s less m' (1 - W) v c.
 Proof.
-rewrite r_split [Y in 0 <= Y](_ : _ = delta j + u * (m - s j) + u * (b -
-  1)
-  + 2%:R * u * D + e * D + (2%:R * u + e)); last by ring.
+move=> /exponents_of[th thE ->].
+exists (fun j => s' j - s j + th j) => [j|]; first exact: exponents.
+by apply: eq_bigr => j _; congr (expR _ * _); ring.
+Qed.
+Let less_ge0 j : 0 <= less j.
+Proof.
+rewrite /less r_split [Y in 0 <= Y](_ : _ = delta j + u * (m - s j)
+  + u * (b - 1) + 2%:R * u * D + e * D + (2%:R * u + e)); last by ring.
 by have := delta_ge0 j; have := ms j => mj dj; nonneg.
 Qed.
-Definition total_y := (mean r - 4%:R * u) / Q.
-Let Sf : \sum_j expR (s j - m') = Z s 1 * expR (- m').
-Proof. by rewrite mulr_suml; apply: eq_bigr => j _; rewrite expRD divr1.
-  Qed.
-Let Z0 : 0 < Z s 1. Proof. by have [j _] := j0; exact: Z_gt0 j. Qed.
-Lemma near_l : near total_y (Z s 1 * expR (- m')) l'.
+Let less_W j : less j <= W.
 Proof.
-have [th within lE] := exponents_of denominator.
-rewrite (eq_bigr _ (fun j _ => mulr1 _)) in lE.
-pose H := W / (1 - W).
-have qH : Q = (1 - W) * (1 - H / 2%:R).
-  by rewrite /Q /H; field; rewrite gt_eqF.
-have H1 : 0 < 1 - H / 2%:R by have := Q0; rewrite qH pmulr_rgt0.
-have H2 : H < 2%:R by move: H1; rewrite subr_gt0 ltr_pdivr_mulr ?ltr0n//
-  mul1r.
-have H0 : 0 <= H by rewrite divr_ge0// ltW.
-have -> : total_y = (\sum_j expR (s j - m') * y j)
-    / (\sum_j expR (s j - m')) / (1 - H / 2%:R).
-  have -> : (\sum_j expR (s j - m') * y j) / (\sum_j expR (s j - m'))
-      = (mean r - 4%:R * u) / (1 - W).
-    rewrite Sf mulr_suml (eq_bigr (fun j => (A s 1 j * r j
-      - 4%:R * u * A s 1 j) / (1 - W))); last first.
-      move=> j _; rewrite /y /A expRD divr1.
-      by field; rewrite !gt_eqF ?expR_gt0.
-    by rewrite -mulr_suml sumrB -!mulr_sumr A1 mulr1.
-  by rewrite /total_y qH invfM mulrA.
-rewrite -Sf lE; apply: near_mean => //.
-- by move=> j; exact/ltW/expR_gt0.
-- move=> j; apply: near_exp; have tx := within j.
-  rewrite (_ : _ - _ = s' j - s j + th j); [exact: exponents|by ring].
-- move=> j; rewrite /y /H ler_wpmul2r ?invr_ge0 ?(ltW W1)//.
-  by apply: le_trans (most j); rewrite ler_subl_addr ler_addl; nonneg.
+by apply: le_trans (most j); rewrite ler_subl_addr ler_addl; nonneg.
+Qed.
+Let some : exists j : K, true. Proof. by have [j _] := j0; exists j. Qed.
+Let mean_less : offrow.mean s less = mean r - 4%:R * u.
+Proof.
+rewrite /offrow.mean /mean (eq_bigr (fun j => A s 1 j * r j
+  - A s 1 j * (4%:R * u))) => [|j _]; last by rewrite mulrBr.
+have [j _] := j0; rewrite sumrB -mulr_suml.
+by rewrite (_ : \sum_k A s 1 k = 1) ?mul1r//; exact: sum_A j.
+Qed.
+Let c_q : 1 - 3%:R * W + 2%:R * W <= 1 - W.
+Proof. by rewrite le_eqVlt; apply/orP; left; apply/eqP; ring. Qed.
+Let q_1 : 1 - W + W / 2%:R <= 1.
+Proof.
+rewrite -subr_ge0 [Y in 0 <= Y](_ : _ = W / 2%:R); last by field.
+by rewrite divr_ge0 ?ler0n.
 Qed.
 
 (* state the rounding of outputs *)
@@ -277,51 +254,13 @@ Theorem outputs_rounding : (1 - 3%:R * W) * `|O' - mean V| <=
 
 (* prove the rounding of outputs *)
 Proof.
-have [d du ->] := quotient.
-have [th' within numeratorE] := exponents_of numerator.
-pose B j := expR (s' j - m' + th' j) / l' * (1 + d).
-have -> : o' / l' * (1 + d) = \sum_j B j * V j.
-  by rewrite numeratorE !mulr_suml; apply: eq_bigr => j _; rewrite /B;
-    ring.
-have r0 j : 0 <= r j.
-  apply: le_trans (y0 j) _; rewrite ler_subl_addr ler_addl; nonneg.
-have rb0 : 0 <= mean r by apply: sumr_ge0 => j _; rewrite mulr_ge0.
-have rbW : mean r <= W.
-  rewrite -[W]mulr1 -A1 mulr_sumr; apply: ler_sum => j _.
-  by rewrite mulrC ler_wpmul2r.
-have uQ : u / (1 - u) <= u / Q.
-  have p : 0 < 1 - u by apply: lt_le_trans W1 _; rewrite ler_add2l
-    ler_opp2.
-  rewrite ler_wpmul2l// ler_pinv ?inE ?unitfE ?gt_eqF//.
-  by apply: le_trans QW _; rewrite ler_add2l ler_opp2.
-have near_B j : near ((r j + mean r) / Q) (A s 1 j) (B j).
-  have tx := within j.
-  have n1 : near (y j) (expR (s j - m')) (expR (s' j - m' + th' j)).
-    apply: near_exp; rewrite (_ : _ - _ = s' j - s j + th' j);
-      [exact: exponents|by ring].
-  have n2 := near_trans (near_div n1 near_l)
-    (near_rounds u1 (ex_intro2 _ _ d du erefl)).
-  rewrite (_ : expR (s j - m') / (Z s 1 * expR (- m')) = A s 1 j) in n2.
-    apply: near_le n2.
-    have yQ : y j <= (r j - 4%:R * u) / Q.
-      by rewrite ler_wpmul2l ?y0// ler_pinv ?inE ?unitfE ?gt_eqF.
-    have -> : (r j + mean r) / Q = (r j - 4%:R * u) / Q + total_y + u / Q
-        + 7%:R * u / Q by rewrite /total_y; ring.
-    rewrite -[X in X <= _]addr0; apply: ler_add.
-      by rewrite !ler_add.
-    by rewrite divr_ge0 ?(ltW Q0)//; nonneg.
-  by rewrite /A expRD divr1; field; rewrite !gt_eqF ?expR_gt0.
-rewrite /mean -sumrB; apply: le_trans (ler_wpmul2l (ltW c0) (ler_norm_sum
-  _ _ _)) _.
-rewrite mulr_sumr; apply: ler_sum => j _.
-rewrite -mulrBl normrM mulrA ler_wpmul2r//.
-have cq : 1 - 3%:R * W <= Q - (r j + mean r) / 2%:R.
-  rewrite -subr_ge0 [Y in 0 <= Y](_ : _ = ((W - r j) + (W - mean r)
-    + W) / 2%:R); last by rewrite /Q; field.
-  rewrite divr_ge0 ?ler0n//; apply: addr_ge0 => //.
-  by apply: addr_ge0; rewrite subr_ge0.
-apply: le_trans (near_bound (near_B j) c0 Q0 cq) _.
-by rewrite ger0_norm.
+have := offrow.off_outputs some u_ge0 uW c0 c_q q_1 less_ge0 less_W
+  (off_of denominator) (off_of numerator) quotient.
+move=> /le_trans; apply; apply: ler_sum => j _.
+have := less_ge0 j => lj; rewrite ler_wpmul2r// ler_wpmul2l//.
+  exact/ltW/A_gt0.
+rewrite mean_less /less -subr_ge0.
+by rewrite [Y in 0 <= Y](_ : _ = 7%:R * u); [nonneg|ring].
 Qed.
 
 (* state the rounding of their logarithms *)
@@ -331,69 +270,20 @@ Theorem logarithms_rounding : (1 - 3%:R * W) * `|L' - ln (Z s 1)| <=
 
 (* prove the rounding of their logarithms *)
 Proof.
-have [z zy lE] := near_l; pose L := ln (Z s 1).
-have [d du gE] := logarithm.
-have {}gE : g = (L - m' + z) * (1 + d).
-  by rewrite gE lE !lnM ?posrE ?mulr_gt0 ?expR_gt0// !expK.
-pose P := (1 + 2%:R * u) * `|z| + 2%:R * u * (`|L| + `|m| + W).
-have h1 : `|m' + g - L| <= P.
-  rewrite gE (_ : _ - L = z * (1 + d) + d * (L - m')); last by ring.
-  apply: le_trans (ler_norm_add _ _) _; rewrite !normrM mulrC ler_add//.
-    rewrite ler_wpmul2r//; apply: le_trans (ler_norm_add _ _) _.
-    by rewrite normr1 ler_add2l.
-  apply: ler_pmul => //; apply: le_trans (ler_norm_sub _ _) _.
-  rewrite -addrA ler_add2l; have := m'_le; have := m'_ge => lo hi.
-  have := lexx `|m|; rewrite ler_norml => /andP[ml mh].
-  rewrite ler_norml; apply/andP; split.
-    by apply: le_trans lo; rewrite opprD ler_add2r.
-  by apply: le_trans hi _; rewrite ler_add2r.
-
-(* absorb the roundings of a logarithm *)
-have h4 := round_last (round_last (round_last h1 sum) constant) product.
-apply: le_trans (ler_wpmul2l (ltW c0) h4) _; rewrite -/L.
-set c := 1 - 3%:R * W; have cc0 : 0 < c := c0.
-have cP : c * ((1 + 2%:R * u) * (1 + u) ^+ 3) <= Q.
-  have cQ : c <= Q * (1 - 9%:R * u).
-    apply: le_trans (_ : Q * (1 - 3%:R / 2%:R * W) <= _).
-      rewrite /c /Q -subr_ge0 [Y in 0 <= Y](_ : _ = (3%:R / 2%:R * W) ^+
-        2);
-        [exact: sqr_ge0|by field].
-    rewrite ler_wpmul2l ?(ltW Q0)// ler_add2l ler_opp2.
-    rewrite [Y in Y <= _](_ : _ = 3%:R / 2%:R * (6%:R * u)); last by
-      field.
-    by rewrite ler_wpmul2l// divr_ge0 ?ler0n.
-  have P0 : 0 <= (1 + 2%:R * u) * (1 + u) ^+ 3 by rewrite exprS expr2;
-    nonneg.
-  apply: le_trans (ler_wpmul2r P0 cQ) _.
-  rewrite -mulrA ler_pimulr ?(ltW Q0)// -subr_ge0 [Y in 0 <= Y](_ : _ =
-    4%:R * u + 36%:R * u * u + 74%:R * u * u * u + 61%:R * u * u * u * u
-    + 18%:R * u * u * u * u * u); [nonneg|by ring].
-have Q1 : Q <= 1.
-  by apply: le_trans QW _; rewrite ler_subl_addr ler_addl.
-have cn n : (n <= 3)%N -> c * (1 + u) ^+ n <= 1.
-  move=> n3; apply: le_trans (le_trans cP Q1); rewrite ler_wpmul2l ?(ltW
-    c0)//.
-  have p1 : 1 <= 1 + u by rewrite ler_addl.
-  apply: le_trans (ler_weexpn2l p1 n3) _.
-  by rewrite ler_pemull ?exprn_ge0// ?ler_addl; nonneg.
-pose X1 := c * ((1 + 2%:R * u) * (1 + u) ^+ 3) * `|z|.
-pose a := u * `|L|; pose a2 := 2%:R * u * (`|L| + `|m| + W).
-have a0 : 0 <= a by rewrite /a; nonneg.
-have a20 : 0 <= a2 by rewrite /a2; nonneg.
-rewrite [Y in Y <= _](_ : _ = X1 + a2 * (c * (1 + u) ^+ 3)
-  + (a * (c * (1 + u) ^+ 2) + a * (c * (1 + u) ^+ 1) + a * (c * (1 + u) ^+
-    0)));
-  last by rewrite /X1 /P /a /a2 /L; ring.
-have X1le : X1 <= mean r - 4%:R * u.
-  apply: le_trans (ler_wpmul2r (normr_ge0 _) cP) _.
-  apply: le_trans (ler_wpmul2l (ltW Q0) zy) _.
-  by rewrite /total_y mulrC divfK ?gt_eqF.
-have w2 : u * W <= u.
-  by rewrite ler_pimulr// ltW// (lt_le_trans _ (lexx 1))// -subr_gt0.
-apply: le_trans (_ : (mean r - 4%:R * u) + a2 + (a + a + a) <= _).
-  by rewrite !ler_add// ler_pimulr// cn.
-rewrite -subr_ge0 [Y in 0 <= Y](_ : _ = 2%:R * u + 2%:R * (u - u * W));
-  last by rewrite /a /a2 /L; ring.
-by apply: addr_ge0; [nonneg|rewrite mulr_ge0 ?ler0n// subr_ge0].
+have last3 : offrow.chain u 3 (m' + g) L'.
+  by exists k => //; exists h => //; exists (m' + g).
+have := offrow.off_logarithm some u_ge0 uW c0 c_q q_1 less_W
+  (off_of denominator) m (isT : 3 <= 3)%N logarithm last3.
+move=> /le_trans; apply; rewrite mean_less; set L := ln _.
+have mm : `|m' - m| <= 2%:R.
+  apply: le_trans (_ : W <= _).
+    rewrite ler_norml ler_subr_addr ler_subl_addr addrC [W + m]addrC.
+    by rewrite m'_ge m'_le.
+  apply: le_trans (_ : 1 <= _); last by rewrite ler1n.
+  by rewrite -subr_ge0 ltW.
+have Lm : `|L - m| <= `|L| + `|m| by exact: ler_norm_sub.
+rewrite -subr_ge0 [Y in 0 <= Y](_ : _ = 2%:R * u * (2%:R - `|m' - m|)
+  + 2%:R * u * (`|L| + `|m| - `|L - m|)); last by ring.
+by apply: addr_ge0; apply: mulr_ge0; rewrite ?subr_ge0//; nonneg.
 Qed.
 End Flash.

@@ -43,12 +43,20 @@ void updates_within_eta() {
         (size * gaussian<double>(M, d, seed, "K")).template cast<S>();
     const Matrix<S> mix =
         attn::gibbs(gaussian<S>(1, M, seed, "mix"), S(0.5));
-    const Matrix<S> x = mix * K;
-    const Matrix<quad> truth =
+    const double eta = detail::update_error(K, beta);
+    const double R = lift<double>(K).rowwise().norm().maxCoeff();
+    BOOST_TEST(20 * eta <= R);
+    BOOST_TEST(8 * double(d + 1) * unit_roundoff<S>() <= 1);
+    Matrix<S> x(2, d);
+    x.row(0) = mix * K;
+    x.row(1) = x.row(0) * S(1.2499 * R / double(x.row(0).norm()));
+
+    // compare updates with the truth
+    const Matrix<quad> off =
+        lift<quad>(hopfield_update(x, K, S(beta))) -
         hopfield_update(lift<quad>(x), lift<quad>(K), quad(beta));
-    verify(to_double((lift<quad>(hopfield_update(x, K, S(beta))) - truth)
-                         .norm()),
-           1.02 * detail::update_error(K, beta));
+    for (Index i = 0; i < 2; ++i)
+      verify(to_double(off.row(i).norm()), eta / (1 - 2 * eta / R));
   }
 }
 BOOST_AUTO_TEST_CASE(errors_of_an_update) {

@@ -124,66 +124,98 @@ Truth forward_truth(const RingCase<T>& c) {
 }
 
 // evaluate the bounds of the ring
+struct Cuts {
+  double N, b, D, also = 0;  // also: of M, more in delta
+};
+template <class T>
+Cuts cuts_of(const RingCase<T>& c, int p = 0) {
+  const Index block = std::min(c.plain.key_block, c.K.rows());
+  Index N = 1, longest = p > 0 ? 0 : std::min(16 * block, c.K.rows());
+  const Shards keys = p > 0 ? c.keys(p) : Shards{};
+  for (const auto& place : keys.of)
+    for (const Piece& piece : place) {
+      if (piece.n == 0) continue;
+      N += (piece.n - 1) / (16 * block) + 1;
+      longest = std::max(longest, std::min(16 * block, piece.n));
+    }
+  const double b = double(std::max<Index>(1, std::min(block, longest)));
+  return {p > 0 ? double(N) : 17, b, std::ceil(double(longest) / b), 0};
+}
+template <class T>
+Cuts cuts_of_decoding(const RingCase<T>& c, int p) {
+  return {double(p - 1), 1, double(c.K.rows()), 2 * unit_roundoff<T>()};
+}
 template <class T>
 struct Bounds {
-  double u = 1.01 * unit_roundoff<T>();
+  double v = unit_roundoff<T>(), u = 1.01 * v;
   double tiny = 100 * double(std::numeric_limits<T>::min());
-  double N = 16;  // pieces of keys, at most
+  double last = -std::log(  // no exponential of less is zero
+      double(std::numeric_limits<T>::denorm_min()));
+  double N, b, D, also;
   Matrix<double> A, O, delta, rho;
-  Vector<double> L;
+  Vector<double> L, mean, left;  // left: 1 - 3 rho_i
 
   Bounds(const RingCase<T>& c, const Truth& t)
-      : A(lift<double>(t.A)), O(A.rows(), c.V.cols()),
-        delta(Matrix<double>::Zero(A.rows(), A.cols())), rho(delta),
-        L(Vector<double>::Zero(A.rows())) {
-    for (Index i = 0; i < A.rows(); ++i)
-      if (!is_forbidden(t.L(i))) row(c, t, i);
-    const Vector<double> mean = A.cwiseProduct(rho).rowwise().sum();
-    const Matrix<double> all = rho + (mean.array() + u).matrix().replicate(
-                                         1, A.cols());
-    O = A.cwiseProduct(all) * lift<double>(c.V).cwiseAbs();
-    O.array() += tiny;
-  }
+      : Bounds(c, t, cuts_of(c)) {}
+  Bounds(const RingCase<T>& c, const Truth& t, const Cuts& k);
   void row(const RingCase<T>& c, const Truth& t, Index i);
 };
 template <class T>
+Bounds<T>::Bounds(const RingCase<T>& c, const Truth& t, const Cuts& k)
+    : N(k.N), b(k.b), D(k.D), also(k.also), A(lift<double>(t.A)),
+      delta(Matrix<double>::Zero(A.rows(), A.cols())), rho(delta),
+      L(Vector<double>::Zero(A.rows())), mean(L),
+      left(Vector<double>::Ones(A.rows())) {
+  for (Index i = 0; i < A.rows(); ++i)
+    if (!is_forbidden(t.L(i))) row(c, t, i);
+  const Matrix<double> all = rho + mean.replicate(1, A.cols());
+  O = A.cwiseProduct(all) * lift<double>(c.V).cwiseAbs();
+  O = left.cwiseInverse().asDiagonal() * O;
+  O.array() += tiny;
+}
+template <class T>
 void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
   const FlashRule<T> rule = c.rule();
-  const double keys = double(c.K.rows()), scale = to_double(t.scale);
-  double m = rule.sink ? double(*rule.sink) : -inf, s = 0, most = 0;
-  if (rule.sink) s = std::abs(m);
+  const double scale = to_double(t.scale);
+  const double w = v / (1 - double(c.Q.cols() + 7) * v);
+  const double sink = rule.sink ? double(*rule.sink) : -inf;
+  double m = sink, M = std::abs(to_double(t.L(i))), n = 0;
+  if (rule.sink) M = std::max(M, std::abs(sink)), n = 1;
   for (Index j = 0; j < A.cols(); ++j) {
     const double S = to_double(t.S(i, j));
     if (S == -inf) continue;
-    m = std::max(m, S), s = std::max(s, std::abs(S));
+    m = std::max(m, S), M = std::max(M, std::abs(S)), n += 1;
     double size = 0;
     for (Index a = 0; a < c.Q.cols(); ++a)
       size += std::abs(scale * double(c.Q(i, a)) * double(c.K(j, a)));
 
     // bound the error of a score
-    delta(i, j) = u * (double(c.Q.cols()) + 5) * size;
-    if (rule.softcap) delta(i, j) += u * 10 * double(*rule.softcap);
+    delta(i, j) = w * (double(c.Q.cols()) + 5) * size;
+    if (rule.softcap) delta(i, j) += w * 10 * double(*rule.softcap);
     if (rule.slope != 0)
-      delta(i, j) += 3 * u * double(rule.slope) * double(distance_of(c, i, j));
-    if (rule.softcap || rule.slope != 0) delta(i, j) += 2 * u * std::abs(S);
-    most = std::max(most, delta(i, j));
+      delta(i, j) += 3 * w * double(rule.slope) * double(distance_of(c, i, j));
+    if (rule.slope != 0) delta(i, j) += 2 * w * std::abs(S);
   }
 
   // bound the weights of a row
-  const double b = std::min(double(c.plain.key_block), keys);
-  const double r = b + 3 + 6 * (std::ceil(keys / b) + 2);
-  const double lambda = std::log(keys + 1);
+  const double lambda = std::log(n);
+  const double more = b + 3 + 6 * (D + 1) + 3 * M + 3 * lambda + 4 * N;
+  double most = 0;
+  if (rule.sink) {
+    const double its = v * (m - sink + more);
+    mean(i) = to_double(t.A_sink(i)) * its;
+    if (m - sink <= last) most = its;
+  }
   for (Index j = 0; j < A.cols(); ++j) {
     const double S = to_double(t.S(i, j));
     if (S == -inf) continue;
-    rho(i, j) = delta(i, j) + 2 * most +
-                u * (m - S + 3 * s + 8 * lambda + 3 * r + 4 * N);
-    L(i) += A(i, j) * rho(i, j);
+    delta(i, j) += also * M;
+    rho(i, j) = delta(i, j) + v * (m - S + more);
+    mean(i) += A(i, j) * rho(i, j);
+    if (m - S <= last) most = std::max(most, rho(i, j));
   }
-  if (rule.sink)
-    L(i) += to_double(t.A_sink(i)) * u *
-            (m - double(*rule.sink) + lambda + 4 * N);
-  L(i) += u * (s + 3 * lambda);
+  left(i) = 1 - 3 * most;
+  L(i) = (mean(i) + v * (M + 2 * lambda)) / left(i);
 }
 
 // write the gradients on the whole sequence in quad

@@ -48,9 +48,9 @@ void compute_digest(int rank) {
     {
       RingCase<double> one = c;
       one.Q = c.Q.block(0, 8 * h, 1, 8), one.K = c.K.middleCols(8 * h, 8);
-      one.V = c.V.middleCols(8 * h, 8), one.plain.key_block = 512;
+      one.V = c.V.middleCols(8 * h, 8);
       const Truth truth = forward_truth(one);
-      const Bounds<double> bound(one, truth);
+      const Bounds<double> bound(one, truth, cuts_of_decoding(one, 3));
       for (Index e = 0; e < 8; ++e)
         if (!(distance(states[std::size_t(h)].output()(e), truth.O(0, e)) <=
               bound.O(0, e)))

@@ -312,11 +312,11 @@ BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
   for (const Place place : {Place::even, Place::uneven, Place::striped})
     for (const Index n : {0, 1, 5, 60, 300}) {
       RingCase<double> c = ring_case<double>(1, n, 6, 4, std::uint64_t(n));
-      c.place = place, c.plain.key_block = 512;  // decode's
+      c.place = place;
       const Truth t = forward_truth(c);
-      const Bounds<double> bound(c, t);
       for (int p = 1; p <= 8; ++p)
         on_ranks(p, [&](MPI_Comm comm, int rank) {
+          const Bounds<double> bound(c, t, cuts_of_decoding(c, p));
           const Shards x = c.keys(p);
           const auto y = tree_decode<double>(comm, c.Q.row(0),
               part_of(c.K, x, rank), part_of(c.V, x, rank))[0];
@@ -338,8 +338,7 @@ BOOST_AUTO_TEST_CASE(decode_several_heads) {
       Matrix<double> K(70, 2 * d), V(70, 2 * e);
       for (Index h = 0; h < 4; ++h) {
         auto c = ring_case<double>(1, 70, d, e, std::uint64_t(30 + h / 2));
-        c.plain.key_block = 512, c.Q = gaussian<double>(1, d, std::uint64_t(h));
-        q.segment(h * d, d) = c.Q;
+        q.segment(h * d, d) = c.Q = gaussian<double>(1, d, std::uint64_t(h));
         K.middleCols(h / 2 * d, d) = c.K, V.middleCols(h / 2 * e, e) = c.V;
         cases.push_back(c);
       }
@@ -347,8 +346,9 @@ BOOST_AUTO_TEST_CASE(decode_several_heads) {
       const auto y = tree_decode<double>(comm, q, part_of(K, x, rank),
                                          part_of(V, x, rank), 4, 2);
       for (std::size_t h = 0; h < 4; ++h) {
+        const Cuts k = cuts_of_decoding(cases[h], p);
         const Truth t = forward_truth(cases[h]);
-        worst.add(y[h].output(), t.O, Bounds<double>(cases[h], t).O);
+        worst.add(y[h].output(), t.O, Bounds<double>(cases[h], t, k).O);
       }
       return worst;
     });
