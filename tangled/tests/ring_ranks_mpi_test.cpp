@@ -787,9 +787,23 @@ BOOST_AUTO_TEST_CASE(messages_of_users_are_not_disturbed) {
   });
 }
 
+// count the numbers that a rank holds
+struct Extents { Index H, G, d, e; };
+Index ring_row(const Extents& x, bool back) {
+  const Index w = x.G * (x.d + x.e);
+  return back ? 5 * w + x.H * (2 * x.d + x.e + 4) : 2 * w + x.H * (x.e + 2);
+}
+Index grid_row(const Extents& x, Index a, bool back) {
+  const Index w = x.d + x.e, h = std::max<Index>(1, x.G / a);
+  if (back)
+    return 4 * x.H * (w + 1) + 4 * a * h * w + 2 * x.H + 5 * a * w +
+           x.H / h * (4 * w + 9) + x.H * x.d + x.G * w;
+  return 2 * x.H * (w + 1) + 2 * a * h * w + 3 * a * w + x.H / h * (w + 4) +
+         x.H * (x.e + 2);
+}
+
 // measure what a rank holds
 struct Held { long forward, backward, grid, grid_back; };
-struct Extents { Index H, G, d, e; };
 Held hold(MPI_Comm comm, int p, Index m, const Extents& x) {
   const Ring ring{comm, contiguous(p * m, p), contiguous(p * m, p), nullptr};
   const auto Q = gaussian<double>(m, x.H * x.d, 1);
@@ -820,29 +834,24 @@ Held hold(MPI_Comm comm, int p, Index m, const Extents& x) {
 
 // check the memory of a rank
 void check_memory(Index H, Index G, Index d, Index e, bool tell) {
-  const Index w = d + e, m = 512;
+  const Extents x{H, G, d, e};
+  const Index m = 512;
   for (const int p : {1, 2, 4})
     on_ranks(p, [&](MPI_Comm comm, int) {
-      hold(comm, p, m, {H, G, d, e});  // MPI connects ranks the first time
-      const Held few = hold(comm, p, m, {H, G, d, e});
-      const Held many = hold(comm, p, 4 * m, {H, G, d, e});
+      hold(comm, p, m, x);  // MPI connects its ranks the first time
+      const Held few = hold(comm, p, m, x), many = hold(comm, p, 4 * m, x);
       Worst worst;
-      worst.add(double(many.forward - few.forward),
-                double(8 * 3 * m * (2 * G * w + H * (e + 2)) + 100'000));
-      worst.add(double(many.backward - few.backward),
-                double(8 * 3 * m * (5 * G * w + H * (2 * d + e + 6)) +
-                       100'000));
 
-      // compare what a grid holds with the proposition
-      const Index a = p > 1 ? 2 : 1, h = std::max<Index>(1, G / a);
-      const Index sent = 2 * H * (w + 1) + 2 * a * h * w;
-      const Index wave = 3 * a * w + H / h * (w + 4);
-      worst.add(double(many.grid - few.grid),
-                double(8 * 3 * m * (sent + wave + H * (e + 2)) + 100'000));
-      const Index both = 4 * H * (w + 1) + 4 * a * h * w + 2 * H;
-      const Index back = 5 * a * w + H / h * (4 * w + 9 + 2);
-      worst.add(double(many.grid_back - few.grid_back),
-                double(8 * 3 * m * (both + back + H * d + G * w) + 100'000));
+      // compare what a rank holds with the proposition
+      const auto within = [&](long held, Index numbers) {
+        worst.add(double(held), double(8 * 3 * m * numbers + 100'000));
+      };
+      const Index a = p > 1 ? 2 : 1, h = std::max<Index>(1, x.G / a);
+      within(many.forward - few.forward, ring_row(x, false));
+      within(many.backward - few.backward, ring_row(x, true) + 2 * x.H);
+      within(many.grid - few.grid, grid_row(x, a, false));
+      within(many.grid_back - few.grid_back,
+             grid_row(x, a, true) + 2 * x.H / h);
       worst.add(double(few.forward <= 0 || few.backward <= 0), 0);
       if (tell && p == 4) {
         fact("forward", double(many.forward) / double(4 * m), 3);
@@ -854,5 +863,9 @@ void check_memory(Index H, Index G, Index d, Index e, bool tell) {
 BOOST_AUTO_TEST_CASE(extra_memory_of_a_rank) {
   check_memory(2, 1, 64, 32, true);
   check_memory(8, 4, 32, 16, false);
+  BOOST_TEST(ring_row({32, 8, 128, 128}, false) == 8256);
+  BOOST_TEST(ring_row({32, 8, 128, 128}, true) == 22656);
+  BOOST_TEST(grid_row({32, 8, 128, 128}, 8, false) == 39168);
+  BOOST_TEST(grid_row({32, 8, 128, 128}, 8, true) == 90592);
 }
 BOOST_AUTO_TEST_SUITE_END()

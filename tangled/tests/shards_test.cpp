@@ -470,13 +470,13 @@ void tell_speeds(const std::string& key, const LayerExtents& x, int p,
   if (back) {
     const double speed = grid_speed(x, accelerators, Placement::zigzag, p, 1,
                                     true, false);
-    fact(here + "_zigzag_no_lap", 100 * speed, 2);
+    fact(here + "_zigzag_no_lap", 100 * speed, 3);
     verify(zigzag, speed);
   } else {
     LayerExtents alone = x;
     alone.G = x.H;
-    fact(here + "_gathered", 100 * gathered_speed(x, p), 2);
-    fact(here + "_gathered_alone", 100 * gathered_speed(alone, p), 2);
+    fact(here + "_gathered", 100 * gathered_speed(x, p), 3);
+    fact(here + "_gathered_alone", 100 * gathered_speed(alone, p), 3);
     verify(gathered_speed(x, p), zigzag * (1 + 0x1p-20));
   }
 
