@@ -139,6 +139,12 @@ inline void fit(const Call& call, const Array& Q, const Array& K,
   for (const Array* a : {&r.slopes, &r.sinks})
     require(!a->given() || a->n[3] == H, call.who, ": ", a->name,
             " has ", a->n[3], " entries for ", H, " heads");
+
+  // demand a rule for each pair
+  for (const Array* a : {&r.bias, &r.keep})
+    require(!a->given() || (a->n[2] == Q.n[2] && a->n[3] == K.n[2]), call.who,
+            ": ", a->name, " is ", a->n[2], "x", a->n[3], ", expected ",
+            Q.n[2], "x", K.n[2]);
 }
 
 // give a column of an output

@@ -430,6 +430,128 @@ BOOST_AUTO_TEST_CASE(refusals_say_why) {
   BOOST_TEST(y[0] == 1);
 }
 
+// change extents by one
+struct Shaped {
+  std::map<std::string, attn_view> views{};
+  std::deque<std::vector<double>> rooms{};
+  Shaped(const std::string& names, bool batch, std::int64_t G) {
+    const std::map<char, std::int64_t> sizes{
+        {'B', 3}, {'H', 4}, {'G', G}, {'n', 3}, {'m', 5}, {'d', 4},
+        {'e', 6}, {'w', 2}};
+    std::istringstream words(names);
+    for (std::string w; words >> w;) {
+      std::string s = shape_of(w);
+      if (!batch && s[0] == 'B') s.erase(0, 1);
+      attn_view v{nullptr, w == "keep" ? ATTN_B8 : ATTN_F64, int(s.size()),
+                  {}, {}};
+      std::int64_t step = 1;
+      for (int k = v.rank - 1; k >= 0; --k) {
+        v.extent[k] = sizes.at(s[std::size_t(k)]), v.stride[k] = step;
+        step *= v.extent[k] + 1;
+      }
+      v.data = rooms.emplace_back(std::size_t(step)).data();
+      views[w] = v;
+    }
+  }
+  attn_in operator()(const char* name) { return &views.at(name); }
+};
+template <class F>
+void refuse_other_extents(const char* names, F call, const char* fixed,
+                          bool batch = true, std::int64_t G = 2,
+                          char free = ' ') {
+  Shaped x(names, batch, G);
+  BOOST_TEST(call(x) == ATTN_OK, names << ": " << attn_message());
+  for (auto& [name, v] : x.views)
+    for (int k = 0; k < v.rank; ++k)
+      for (const int more : {-1, 1}) {
+        if (shape_of(name)[std::size_t(k)] == free) continue;
+        v.extent[k] += more;
+        const bool bad = call(x) != ATTN_ARGUMENT;
+        if (bad) BOOST_TEST(false, names << ": " << name << k << more);
+        verify(bad, 0), v.extent[k] -= more;
+      }
+
+  // change a letter in all arrays
+  for (const char letter : std::string("BHGnmdew")) {
+    Shaped y = x;
+    for (auto& [name, v] : y.views)
+      for (int k = 0; k < v.rank; ++k)
+        v.extent[k] += shape_of(name)[std::size_t(
+                           k + (!batch && shape_of(name)[0] == 'B'))] == letter;
+    const bool right = std::strchr(fixed, letter) == nullptr;
+    const bool good = call(y) == (right ? ATTN_OK : ATTN_ARGUMENT);
+    if (!good) BOOST_TEST(false, names << ": all " << letter);
+    verify(!good, 0);
+  }
+}
+static attn_rule rule_with(Shaped& x, bool pairs) {
+  attn_rule rule{};
+  rule.size = sizeof rule;
+  if (pairs) rule.bias = x("bias"), rule.keep = x("keep");
+  rule.slopes = x("slopes"), rule.sinks = x("sinks");
+  return rule;
+}
+BOOST_AUTO_TEST_CASE(wrong_extents_are_refused) {
+  refuse_other_extents("Q K V bias keep slopes sinks O logZ", [](Shaped& x) {
+    const attn_rule r = rule_with(x, true);
+    return attn_flash(x("Q"), x("K"), x("V"), &r, x("O"), x("logZ"));
+  }, "HG");
+  refuse_other_extents("Q K V bias keep slopes sinks O logZ dO dlogZ dQ dK "
+                       "dV dbias dsinks", [](Shaped& x) {
+    const attn_rule r = rule_with(x, true);
+    return attn_flash_vjp(x("Q"), x("K"), x("V"), &r, x("O"), x("logZ"),
+                          x("dO"), x("dlogZ"), x("dQ"), x("dK"), x("dV"),
+                          x("dbias"), x("dsinks"));
+  }, "HG");
+
+  // change extents for a cache
+  attn_cache* cache = nullptr;
+  BOOST_TEST(attn_cache_new(ATTN_F64, 2, 4, 6, &cache) == ATTN_OK);
+  refuse_other_extents("K V", [cache](Shaped& x) {
+    return attn_cache_append(cache, x("K"), x("V"));
+  }, "Gde", false);
+  refuse_other_extents("Q slopes sinks O logZ", [cache](Shaped& x) {
+    const attn_rule r = rule_with(x, false);
+    return attn_decode(cache, x("Q"), &r, x("O"), x("logZ"));
+  }, "Hde", false);
+  attn_cache_free(cache);
+
+  // change extents of what is compiled once
+  const auto once = [](const char* names, auto call, const char* fixed = "",
+                       char free = ' ') {
+    refuse_other_extents(names, call, fixed, true, 4, free);
+  };
+  once("Q K S", [](Shaped& x) {
+    return attn_scores(x("Q"), x("K"), nullptr, x("S")); }, "HG");
+  once("S A logZ H F M", [](Shaped& x) {
+    return attn_gibbs(x("S"), 1, x("A"), x("logZ"), x("H"), x("F"), x("M"));
+  });
+  once("A v w", [](Shaped& x) {
+    return attn_fisher_times(x("A"), x("v"), 1, x("w")); });
+  once("A dA U", [](Shaped& x) {
+    return attn_natural_gradient(x("A"), x("dA"), 1, x("U")); });
+  once("X K Y", [](Shaped& x) {
+    return attn_hopfield_update(x("X"), x("K"), 1, nullptr, x("Y")); },
+       "HG", 'm');
+  once("X K E", [](Shaped& x) {
+    return attn_hopfield_energy(x("X"), x("K"), 1, nullptr, x("E")); },
+       "HG", 'm');
+  once("at cosines sines", [](Shaped& x) {
+    return attn_rotations(x("at"), 100, x("cosines"), x("sines")); });
+  once("X cosines sines Y", [](Shaped& x) {
+    return attn_rotate(x("X"), x("cosines"), x("sines"), 0, 0, x("Y")); },
+       "w");
+
+  // change extents of linear attention
+  once("Phi Psi V O", [](Shaped& x) {
+    return attn_linear_attention(x("Phi"), x("Psi"), x("V"), 0, x("O")); },
+       "HG");
+  once("Phi Psi V dO dPhi dPsi dV", [](Shaped& x) {
+    return attn_linear_attention_vjp(x("Phi"), x("Psi"), x("V"), 0, x("dO"),
+                                     x("dPhi"), x("dPsi"), x("dV")); },
+       "HG");
+}
+
 // check the answers about doors
 BOOST_AUTO_TEST_CASE(answer_nested) {
   static double x[64], y[64];

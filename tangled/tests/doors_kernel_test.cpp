@@ -286,16 +286,18 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
     for (auto& kept : keeps) kept = roll(4) > 0;
 
     // attend with all heads at once
-    Boxed O({B, H, n, e}, "O"), L({B, H, n, 1}, "L");
+    Boxed O({B, H, n, e}, "O"), L({B, H, n, 1}, "L"), dL({B, H, n, 1}, "dL");
     Boxed dQ({B, H, n, d}, "Q"), dK({B, G, m, d}, "K");
     Boxed dV({B, G, m, e}, "V"), dB({B, H, n, m}, "bias");
-    for (Boxed* x : {&O, &L, &dQ, &dK, &dV, &dB}) x->lay_out(roll);
-    auto row = L.view;
-    row.rank = 3;
+    for (Boxed* x : {&O, &L, &dL, &dQ, &dK, &dV, &dB}) x->lay_out(roll);
+    auto row = L.view, given = dL.view;
+    row.rank = given.rank = 3;
+    Vector<float> of_sinks(H), sum_of_sinks = Vector<float>::Zero(H);
+    const attn_view s = of_heads(of_sinks);
     succeeds(attn_flash(&Q.view, &K.view, &V.view, &rule, &O.view, &row));
     succeeds(attn_flash_vjp(&Q.view, &K.view, &V.view, &rule, &O.view, &row,
-                            &dO.view, nullptr, &dQ.view, &dK.view, &dV.view,
-                            &dB.view, nullptr));
+                            &dO.view, &given, &dQ.view, &dK.view, &dV.view,
+                            &dB.view, &s));
     for (Boxed* x : {&O, &L, &dQ, &dK, &dV, &dB}) BOOST_TEST(x->gaps_kept());
 
     // compare each head with one that is alone
@@ -305,7 +307,7 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
         const Matrix<float> v = V.head(b, h / 2), c = dO.head(b, h);
         const Matrix<float> added = bias.head(b, h);
         Matrix<float> o(n, e), gq(n, d), gk(m, d), gv(m, e), gb(n, m);
-        Vector<float> l(n);
+        Vector<float> l(n), of_l = dL.head(b, h), gs(1);
 
         // cut the rule of one head out
         const auto own_bias = seen(added);
@@ -317,10 +319,11 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
         own.bias = &own_bias, own.keep = &own_keep;
         const auto a1 = seen(q), a2 = seen(k), a3 = seen(v), a4 = seen(o);
         const auto a5 = seen(l), a6 = seen(c), b1 = seen(gq), b2 = seen(gk);
-        const auto b3 = seen(gv), b4 = seen(gb);
+        const auto b3 = seen(gv), b4 = seen(gb), a7 = seen(of_l), b5 = seen(gs);
         succeeds(attn_flash(&a1, &a2, &a3, &own, &a4, &a5));
-        succeeds(attn_flash_vjp(&a1, &a2, &a3, &own, &a4, &a5, &a6, nullptr,
-                                &b1, &b2, &b3, &b4, nullptr));
+        succeeds(attn_flash_vjp(&a1, &a2, &a3, &own, &a4, &a5, &a6, &a7, &b1,
+                                &b2, &b3, &b4, &b5));
+        sum_of_sinks(h) += gs(0);
         same_bits(O.head(b, h), o), same_bits(dQ.head(b, h), gq);
         same_bits(dB.head(b, h), gb), same_bits(L.head(b, h), Matrix<float>(l));
 
@@ -334,6 +337,7 @@ BOOST_AUTO_TEST_CASE(layouts_do_not_matter) {
           same_bits(dV.head(b, h / 2), first_v);
         }
       }
+    same_bits(of_sinks, sum_of_sinks);
   }
 }
 BOOST_AUTO_TEST_CASE(shared_biases_add_up) {
