@@ -1,7 +1,7 @@
 (* proofs/examples_03.v: tangled from chapters/03-geometry-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
 From attn Require gibbs divergence connection cosines hessian natural query
-  softfisher.
+  softfisher softmaxbound logerr chord.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -181,3 +181,24 @@ Proof. by rewrite big_ord1 mxE mulr1. Qed.
 Example straight_lines := @connection.straight_lines R 1 d commute two_unit
   _ second_unit R (d 0) (product_rule 0) _ V along_itself.
 End Lines.
+
+(* an example of a chord, in Coq *)
+Section OneChord.
+Variable R : realType.
+Let u : R := 4%:R^-1.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let ok (a : R) : logerr.rounds u a a.
+Proof. by exists 0; rewrite ?normr0// addr0 mulr1. Qed.
+Let two_u : 2%:R * u < 1.
+Proof. by rewrite ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat. Qed.
+Let K := [finType of unit].
+Let some : (0 < #|K|)%N. Proof. by rewrite card_unit. Qed.
+Let one (j : K) : R := 1.
+Let one_ge0 j : 0 <= one j. Proof. exact: ler01. Qed.
+Let all (w : K -> R) : logerr.total u [seq w j | j <- enum K] (w tt).
+Proof. by rewrite enumT unlock /=; exact: softmaxbound.One. Qed.
+Example chord_rounding := @chord.chord_rounding R _ one one u u_ge0 two_u
+  some one_ge0 one_ge0 _ _ _ _ _ _ _ _ (fun j => ok _) (fun j => ok _)
+  (fun j => ok _) (fun j => ok _) (fun j => ok _) (fun j => ok _) (all _)
+  (ok _).
+End OneChord.

@@ -1,6 +1,7 @@
 (* proofs/examples_08.v: tangled from chapters/08-hopfield-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require metric hebb hopfield patterns retrieval settles.
+From attn Require metric hebb hopfield patterns retrieval settles
+  coming_to_rest.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -128,3 +129,15 @@ Example finitely_many_flips := @settles.finitely_many_flips R 2 W (W_sym R)
   x [:: y] (@W_diagonal R) one_flip.
 Example ends_in_two_cycle := @settles.ends_in_two_cycle R 2 W (W_sym R) x.
 End Flips.
+
+(* an example of an iteration, in Coq *)
+Section AtRest.
+Variable R : realFieldType.
+Let zero (t : nat) : R := 0.
+Let still t : `|zero t.+1 - zero t| <= 0 * `|zero t.+1 - zero t|.
+Proof. by rewrite subrr normr0 mulr0. Qed.
+Let exact t : `|zero t.+1 - zero t| <= 0.
+Proof. by rewrite subrr normr0. Qed.
+Example short_steps := @coming_to_rest.short_steps R R Num.norm id zero
+  0 0 (lexx 0) ltr01 (@ler_norm_add _ _) (@normrN _ _) still exact.
+End AtRest.

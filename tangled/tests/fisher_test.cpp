@@ -355,6 +355,7 @@ BOOST_AUTO_TEST_CASE(distance_in_double) {
     const Vector<quad> chord =
         lift<quad>(p).cwiseSqrt() - lift<quad>(q).cwiseSqrt();
     const quad d = 4 * asin(quad(chord.norm() / 2));
+    BOOST_TEST((double(n) + 10) * 0x1p-53 <= 0.02);  // the hypothesis
     verify(distance(fisher_rao_distance(p, q), d),
            (2 * double(n) / 3 + 9) * 0x1p-53 * to_double(d));
   }
