@@ -6,7 +6,7 @@
 namespace attn {
 // collect the worst error of all ranks
 struct World {
-  World() { become_ranks(8); }
+  World() { become_ranks(8, 600); }
   ~World() { MPI_Finalize(); }
 };
 

@@ -835,7 +835,7 @@ Held hold(MPI_Comm comm, int p, Index m, const Extents& x) {
 // check the memory of a rank
 void check_memory(Index H, Index G, Index d, Index e, bool tell) {
   const Extents x{H, G, d, e};
-  const Index m = 512;
+  const Index m = 1024 / H;
   for (const int p : {1, 2, 4})
     on_ranks(p, [&](MPI_Comm comm, int) {
       hold(comm, p, m, x);  // MPI connects its ranks the first time
