@@ -423,12 +423,18 @@ static const int registered = [] {
       s.rule.key_block = b;
       forward<float>(t, s);
     });
-  for (const Index g : {1, 4})
+  for (const Index g : {1, 4, 8, 16}) {
     add("groups/" + std::to_string(g), [=](auto& t) {
       Size<float> s = size<float>(1, 4096, 64, false);
       s.rule.groups = g;
       forward<float>(t, s);
     });
+    add("groups/back/" + std::to_string(g), [=](auto& t) {
+      Size<float> s = size<float>(1, 4096, 128, false);
+      s.rule.groups = g;
+      backward<float>(t, s);
+    });
+  }
   add("transpose/squares", transposition<true>);
   add("transpose/singly", transposition<false>);
 

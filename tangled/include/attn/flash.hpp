@@ -26,52 +26,6 @@
 
 namespace attn {
 // hold the rules and the product
-
-// state the rule of a head
-/// What happens to Q K^T before the softmax, and which pairs may meet (eq.
-/// finished).  Defaults: plain attention with scale 1/sqrt(d_k).
-template <class T>
-struct FlashRule {
-  std::optional<T> scale{};
-  std::optional<T> softcap{};        // c > 0
-  T slope = 0;                       // of ALiBi
-  const Matrix<T>* bias = nullptr;   // n_q x n_k; < -max/log2(e) forbids
-  std::optional<T> sink{};           // finite
-  std::optional<Index> offset{};     // default n_k - n_q
-
-  // say which pairs may meet
-  std::optional<Index> left{}, right{};    // >= 0; absent: unlimited
-  std::optional<Index> queries{}, keys{};  // lengths in use
-  const Matrix<bool>* keep = nullptr;      // pairs, or blocks of pairs
-  Index keep_q = 1, keep_k = 1;            // size of such a block
-  Index key_block = 128, groups = 4;   // of the kernel
-  Index share = 1;  // rows at one position: heads that share the keys
-  std::span<const T> slopes{}, sinks{};  // of these heads, or none
-};
-/// Plain causal attention, aligned at the end.
-template <class T>
-FlashRule<T> causal_rule() {
-  FlashRule<T> rule;
-  rule.right = 0;
-  return rule;
-}
-
-// view a head without copying
-/// Rows of contiguous numbers, any distance apart, to read: a view, no copy.
-template <class T>
-using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
-/// The same, to write.
-template <class T>
-using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
-/// One head of attention: Q n_q x d_k, K n_k x d_k, V n_k x d_v, and where
-/// to put O, n_q x d_v, and logZ, n_q numbers or null.
-template <class T>
-struct FlashHead {
-  In<T> Q, K, V;
-  Out<T> O;
-  T* logZ = nullptr;
-  FlashRule<T> rule{};
-};
 namespace detail {
 // let a number hold many queries
 /// Vector registers that the processor has.
@@ -167,7 +121,55 @@ template <class L, class A, class X, class Y, class Has, class Join>
     y(r) = join(y(r), sum);
   }
 }
+}  // namespace detail
 
+// state the rule of a head
+/// What happens to Q K^T before the softmax, and which pairs may meet (eq.
+/// finished).  Defaults: plain attention with scale 1/sqrt(d_k).
+template <class T>
+struct FlashRule {
+  std::optional<T> scale{};
+  std::optional<T> softcap{};        // c > 0
+  T slope = 0;                       // of ALiBi
+  const Matrix<T>* bias = nullptr;   // n_q x n_k; < -max/log2(e) forbids
+  std::optional<T> sink{};           // finite
+  std::optional<Index> offset{};     // default n_k - n_q
+
+  // say which pairs may meet
+  std::optional<Index> left{}, right{};    // >= 0; absent: unlimited
+  std::optional<Index> queries{}, keys{};  // lengths in use
+  const Matrix<bool>* keep = nullptr;      // pairs, or blocks of pairs
+  Index keep_q = 1, keep_k = 1;            // size of such a block
+  Index key_block = 128;             // of the kernel
+  Index groups = std::max(4, 512 / int(sizeof(detail::Lane<T>)));
+  Index share = 1;  // rows at one position: heads that share the keys
+  std::span<const T> slopes{}, sinks{};  // of these heads, or none
+};
+/// Plain causal attention, aligned at the end.
+template <class T>
+FlashRule<T> causal_rule() {
+  FlashRule<T> rule;
+  rule.right = 0;
+  return rule;
+}
+
+// view a head without copying
+/// Rows of contiguous numbers, any distance apart, to read: a view, no copy.
+template <class T>
+using In = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
+/// The same, to write.
+template <class T>
+using Out = Eigen::Map<Matrix<T>, 0, Eigen::OuterStride<>>;
+/// One head of attention: Q n_q x d_k, K n_k x d_k, V n_k x d_v, and where
+/// to put O, n_q x d_v, and logZ, n_q numbers or null.
+template <class T>
+struct FlashHead {
+  In<T> Q, K, V;
+  Out<T> O;
+  T* logZ = nullptr;
+  FlashRule<T> rule{};
+};
+namespace detail {
 // resolve a rule against the shapes
 /// A rule resolved against the shapes of a head (who is named in errors):
 /// lengths, offset, window, and factors to base two.
