@@ -134,6 +134,50 @@ BOOST_AUTO_TEST_CASE(refuses_heads_that_share_other_keys) {
   refused(K, V, far_K, dV), refused(K, V, dK, far_V);
   verify(largest(dK - K) + largest(dV - V), 0);
 }
+BOOST_AUTO_TEST_CASE(refuses_sums_in_one_place) {
+  const auto Q = gaussian<double>(2, 3, 1), K = gaussian<double>(4, 3, 2);
+  const auto V = gaussian<double>(4, 2, 3);
+  const Matrix<double> other = K;
+  Matrix<double> O = gaussian<double>(2, 2, 4), dQ = Q;
+  Vector<double> L = Vector<double>::Constant(2, 9);
+  Matrix<double> room = Matrix<double>::Constant(8, 8, 7);
+  const auto at = [&](Index first, Index cols, Index apart) {
+    return Out<double>(room.data() + first, 4, cols,
+                       Eigen::OuterStride<>(apart));
+  };
+  const auto a = at(0, 3, 3), far_a = at(0, 3, 4), b = at(30, 3, 3);
+  const auto c = at(20, 2, 2), far_c = at(20, 2, 3), d = at(50, 2, 2);
+  using Sums = std::vector<std::pair<Out<double>, Out<double>>>;
+  const auto back = [&](const Sums& sums, Index shared) {
+    // go back with sums in these places
+    std::vector<FlashHead<double>> heads;
+    std::vector<FlashCotangent<double>> bars;
+    for (std::size_t h = 0; h < sums.size(); ++h) {
+      const bool odd = Index(h) / shared % 2;
+      heads.push_back({view_in<double>(Q), view_in<double>(odd ? other : K),
+                       view_in<double>(V), view_out(O), L.data(), {}});
+      bars.push_back({view_in<double>(O), nullptr, view_out(dQ), sums[h].first,
+                      sums[h].second});
+    }
+    flash_backward<double>(heads, bars, shared);
+  };
+
+  // refuse places that two heads have
+  const auto refused = [&](const Sums& sums, Index shared, const char* words) {
+    BOOST_CHECK_EXCEPTION(back(sums, shared), std::invalid_argument,
+                          says(words));
+    verify((room.array() - 7).abs().sum(), 0);
+  };
+  refused({{a, c}, {far_a, c}}, 2, "head 1 shares");
+  refused({{a, c}, {a, far_c}}, 2, "head 1 shares");
+  const char* words = "heads 0 and 1 have one dK or dV but do not share";
+  refused({{a, c}, {a, d}}, 1, words), refused({{a, c}, {b, c}}, 1, words);
+  refused({{a, c}, {far_a, d}}, 1, words);
+  refused({{a, c}, {a, c}, {a, d}, {a, d}}, 2, "heads 1 and 2 have one dK");
+  refused({{a, c}, {a, c}, {b, c}, {b, c}}, 2, "heads 1 and 2 have one dK");
+  back({{a, c}, {b, d}}, 1);
+  BOOST_TEST((room.array() != 7).any());
+}
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
   BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
@@ -157,6 +201,21 @@ BOOST_AUTO_TEST_CASE(refuses_cotangents_of_other_heads) {
     BOOST_CHECK_EXCEPTION(
         flash_vjp(Q, K, V, y, Matrix<double>(rows, cols), many),
         std::invalid_argument, says("expected 3x6"));
+}
+BOOST_AUTO_TEST_CASE(refuses_outputs_of_other_heads) {
+  const Matrix<double> Q(3, 8), K(5, 8), V(5, 8);
+  const auto refused = [&](Index O_rows, Index O_cols, Index rows, Index cols,
+                           const char* words) {
+    const HeadsOutput<double> y{Matrix<double>(O_rows, O_cols),
+                                Matrix<double>(rows, cols)};
+    BOOST_CHECK_EXCEPTION(flash_vjp(Q, K, V, y, Matrix<double>(3, 8),
+                                    FlashHeads<double>{4, 4}),
+                          std::invalid_argument, says(words));
+  };
+  refused(3, 8, 2, 3, "flash_vjp: logZ is 2x3, expected 4x3");
+  refused(3, 8, 4, 2, "flash_vjp: logZ is 4x2, expected 4x3");
+  refused(3, 4, 4, 3, "flash_vjp: O is 3x4, expected 3x8");
+  refused(2, 8, 4, 3, "flash_vjp: O is 2x8, expected 3x8");
 }
 
 // check decoding from pages
