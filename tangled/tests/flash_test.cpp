@@ -42,23 +42,30 @@ BOOST_AUTO_TEST_CASE(all_variants_at_once) {
   }
 }
 BOOST_AUTO_TEST_CASE(tangent_of_the_cap) {
-  const double off = tangent_off();
+  const double off = tangent_off<float>(), twice = tangent_off<double>();
   fact("off", off, 2);
+  fact("double", twice, 2);
   verify(off, 7);
+  verify(twice, 7);
 }
 BOOST_AUTO_TEST_CASE(long_row) {
   const Index n = 65536;
-  const Matrix<float> Q = Matrix<float>::Zero(1, 1);
   const Matrix<float> K = Matrix<float>::Zero(n, 1);
   const Matrix<float> V = Matrix<float>::Constant(n, 1, 0.1f);
   float chain = 0;
   for (Index j = 0; j < n; ++j) chain += V(j);
-  const double off = distance(flash(Q, K, V).O(0), V(0)) / 0.1;
   const double naive = distance(chain / float(n), V(0)) / 0.1;
   const double r = 0x1p-24 * double(128 + 3 + 6 * (n / 128 + 1));
-  fact("blocks", 0x1p24 * off);
+  for (const Index q : {Index(1), Index(detail::lanes<float>)}) {
+    const Matrix<float> Q = Matrix<float>::Zero(q, 1);
+    const auto y = flash(Q, K, V);
+    double off = 0;
+    for (Index i = 0; i < q; ++i)
+      off = std::max(off, distance(y.O(i), V(0)) / 0.1);
+    fact(q == 1 ? "by_rows" : "blocks", 0x1p24 * off);
+    verify(off, 2 * r);
+  }
   fact("chain", 0x1p24 * naive);
-  verify(off, 2 * r);
   BOOST_TEST(naive > 2 * r);
 }
 
@@ -207,14 +214,18 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_column) {
   verify(distance(y.O.col(3), clean.O.col(3)), 0);
 }
 BOOST_AUTO_TEST_CASE(scores_near_the_largest_number) {
-  const Matrix<float> Q{{1}, {-1}}, K{{-3e38f}, {3e38f}, {0}};
-  const Matrix<float> V{{1}, {2}, {4}};
-  FlashRule<float> rule;
-  rule.scale = 0.5f;
-  const auto y = flash(Q, K, V, rule);
-  verify(distance(y.O, Matrix<float>{{2}, {1}}), 0);
-  rule.right = 0, rule.offset = 0;  // the first row sees one far key only
-  verify(distance(flash(Q, K, V, rule).O, Matrix<float>{{1}, {1}}), 0);
+  const Matrix<float> two{{1}, {-1}}, K{{-3e38f}, {3e38f}, {0}};
+  const Matrix<float> V{{1}, {2}, {4}}, one{{2}, {1}};
+  for (const int copies : {1, detail::lanes<float> / 2}) {
+    const Matrix<float> Q = two.replicate(copies, 1);
+    Matrix<float> O = one.replicate(copies, 1);
+    FlashRule<float> rule;
+    rule.scale = 0.5f;
+    verify(distance(flash(Q, K, V, rule).O, O), 0);
+    rule.right = 0, rule.offset = 0;  // the first row sees one far key only
+    O(0) = 1;
+    verify(distance(flash(Q, K, V, rule).O, O), 0);
+  }
 }
 BOOST_AUTO_TEST_CASE(ragged_heads_in_one_call) {
   std::vector<Case<float>> cases;
@@ -279,11 +290,14 @@ BOOST_AUTO_TEST_CASE(strides_and_expressions) {
   verify(largest(flash(2 * Q - Q, K, V).O - z.O), 0);
 }
 BOOST_AUTO_TEST_CASE(one_column_of_values) {
-  const Matrix<double> Q = Matrix<double>::Zero(2, 1);
-  const Matrix<double> V{{3}, {inf}};
-  const auto y = flash(Q, Q, V, causal_rule<double>());
-  verify(std::abs(y.O(0) - 3), 0);
-  BOOST_TEST(y.O(1) == inf);
+  for (const int n : {2, detail::lanes<double>}) {
+    const Matrix<double> Q = Matrix<double>::Zero(n, 1);
+    Matrix<double> V = Q;
+    V(0) = 3, V(1) = inf;
+    const auto y = flash(Q, Q, V, causal_rule<double>());
+    verify(std::abs(y.O(0) - 3), 0);
+    BOOST_TEST((y.O.bottomRows(n - 1).array() == inf).all());
+  }
 }
 template <class M>
 constexpr bool can_be_seen =

@@ -470,8 +470,9 @@ bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
 }
 
 // visit the tiles of a sweep
-/// Calls f(group, j, b) for each tile of queries q0 .. end - 1 in which a
-/// pair may meet, keys j .. j + b - 1: block by block, group by group.
+/// Calls f(group, j, b) for each tile of queries q0 .. end - 1, keys j ..
+/// j + b - 1, in which windows allow a pair and the mask allows a pair:
+/// block by block, group by group.
 template <class T, class F>
 void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f,
                  Index wide = lanes<T>) {
