@@ -218,7 +218,7 @@ def admitted(x, back):
             continue
         if f is None:
             continue
-        off = max(float(np.abs(a - b).max()) for a, b in zip(f(), right))
+        off = float(np.max([np.abs(a - b).max() for a, b in zip(f(), right)]))
         if off < 2e-4:
             ready[name] = f
         else:

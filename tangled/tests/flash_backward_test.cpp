@@ -138,6 +138,7 @@ BOOST_AUTO_TEST_CASE(textbook_at_low_temperature) {
       ours = std::max(ours, off_in_row(back.Q, t.dQ, i));
     }
   }
+  fact("rows", 30 * 16);
   fact("textbook", textbook * 0x1p53);
   fact("ours", ours * 0x1p53);
   refute(textbook, 1e3 * ours);

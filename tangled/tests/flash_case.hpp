@@ -525,18 +525,21 @@ void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
 }
 
 // measure the tangent of the cap
-/// Largest error of the tangent in units of 2^-24.
-inline double tangent_off() {
-  constexpr Index n = detail::width<float> + 1;
-  double worst = 0;
+/// Largest error of the tangent in units of u.
+template <class T>
+double tangent_off() {
+  constexpr Index n = detail::width<T> + 1;
+  using Numbers = Eigen::Array<T, Eigen::Dynamic, 1>;
+  long double worst = 0;
   const auto last = std::bit_cast<std::uint32_t>(16.0f);
   for (auto bits = std::bit_cast<std::uint32_t>(0x1p-20f); bits < last;
        bits += 1009) {
-    const float x = std::bit_cast<float>(bits);
-    const Eigen::ArrayXf t = Eigen::ArrayXf::Constant(n, x).tanh();
-    for (const float y : {t[0], t[n - 1]})
-      worst = std::max(worst, std::abs(double(y) - std::tanh(double(x))));
+    const T x = T(std::bit_cast<float>(bits)) * (1 - T(0x1p-30));
+    const Numbers t = Numbers::Constant(n, x).tanh();
+    const long double truth = std::tanh((long double)x);
+    for (const T y : {t[0], t[n - 1]})
+      worst = std::max(worst, std::abs(y - truth));
   }
-  return 0x1p24 * worst;
+  return double(worst) / unit_roundoff<T>();
 }
 }  // namespace attn

@@ -134,6 +134,50 @@ BOOST_AUTO_TEST_CASE(refuses_heads_that_share_other_keys) {
   refused(K, V, far_K, dV), refused(K, V, dK, far_V);
   verify(largest(dK - K) + largest(dV - V), 0);
 }
+BOOST_AUTO_TEST_CASE(refuses_sums_in_one_place) {
+  const auto Q = gaussian<double>(2, 3, 1), K = gaussian<double>(4, 3, 2);
+  const auto V = gaussian<double>(4, 2, 3);
+  const Matrix<double> other = K;
+  Matrix<double> O = gaussian<double>(2, 2, 4), dQ = Q;
+  Vector<double> L = Vector<double>::Constant(2, 9);
+  Matrix<double> room = Matrix<double>::Constant(8, 8, 7);
+  const auto at = [&](Index first, Index cols, Index apart) {
+    return Out<double>(room.data() + first, 4, cols,
+                       Eigen::OuterStride<>(apart));
+  };
+  const auto a = at(0, 3, 3), far_a = at(0, 3, 4), b = at(30, 3, 3);
+  const auto c = at(20, 2, 2), far_c = at(20, 2, 3), d = at(50, 2, 2);
+  using Sums = std::vector<std::pair<Out<double>, Out<double>>>;
+  const auto back = [&](const Sums& sums, Index shared) {
+    // go back with sums in these places
+    std::vector<FlashHead<double>> heads;
+    std::vector<FlashCotangent<double>> bars;
+    for (std::size_t h = 0; h < sums.size(); ++h) {
+      const bool odd = Index(h) / shared % 2;
+      heads.push_back({view_in<double>(Q), view_in<double>(odd ? other : K),
+                       view_in<double>(V), view_out(O), L.data(), {}});
+      bars.push_back({view_in<double>(O), nullptr, view_out(dQ), sums[h].first,
+                      sums[h].second});
+    }
+    flash_backward<double>(heads, bars, shared);
+  };
+
+  // refuse places that two heads have
+  const auto refused = [&](const Sums& sums, Index shared, const char* words) {
+    BOOST_CHECK_EXCEPTION(back(sums, shared), std::invalid_argument,
+                          says(words));
+    verify((room.array() - 7).abs().sum(), 0);
+  };
+  refused({{a, c}, {far_a, c}}, 2, "head 1 shares");
+  refused({{a, c}, {a, far_c}}, 2, "head 1 shares");
+  const char* words = "heads 0 and 1 have one dK or dV but do not share";
+  refused({{a, c}, {a, d}}, 1, words), refused({{a, c}, {b, c}}, 1, words);
+  refused({{a, c}, {far_a, d}}, 1, words);
+  refused({{a, c}, {a, c}, {a, d}, {a, d}}, 2, "heads 1 and 2 have one dK");
+  refused({{a, c}, {a, c}, {b, c}, {b, c}}, 2, "heads 1 and 2 have one dK");
+  back({{a, c}, {b, d}}, 1);
+  BOOST_TEST((room.array() != 7).any());
+}
 BOOST_AUTO_TEST_CASE(refuses_heads_that_do_not_divide) {
   const Matrix<double> Q(3, 8), K(5, 6), V(5, 6);
   BOOST_CHECK_EXCEPTION(flash(Q, K, V, FlashHeads<double>{4, 3}),
@@ -158,13 +202,31 @@ BOOST_AUTO_TEST_CASE(refuses_cotangents_of_other_heads) {
         flash_vjp(Q, K, V, y, Matrix<double>(rows, cols), many),
         std::invalid_argument, says("expected 3x6"));
 }
+BOOST_AUTO_TEST_CASE(refuses_outputs_of_other_heads) {
+  const Matrix<double> Q(3, 8), K(5, 8), V(5, 8);
+  const auto refused = [&](Index O_rows, Index O_cols, Index rows, Index cols,
+                           const char* words) {
+    const HeadsOutput<double> y{Matrix<double>(O_rows, O_cols),
+                                Matrix<double>(rows, cols)};
+    BOOST_CHECK_EXCEPTION(flash_vjp(Q, K, V, y, Matrix<double>(3, 8),
+                                    FlashHeads<double>{4, 4}),
+                          std::invalid_argument, says(words));
+  };
+  refused(3, 8, 2, 3, "flash_vjp: logZ is 2x3, expected 4x3");
+  refused(3, 8, 4, 2, "flash_vjp: logZ is 4x2, expected 4x3");
+  refused(3, 4, 4, 3, "flash_vjp: O is 3x4, expected 3x8");
+  refused(2, 8, 4, 3, "flash_vjp: O is 2x8, expected 3x8");
+}
 
 // check decoding from pages
-/// Bound on what bringing maxima from base two to base e adds to scores.
+/// What bringing maxima from base two to base e adds to the scores of row i.
 template <class T>
-double rebased(const Truth& t) {
-  const double size = lift<double>(t.S).cwiseAbs().maxCoeff();
-  return 2.02 * unit_roundoff<T>() * size;
+double rebased(const Truth& t, Index i) {
+  double size = 0;
+  for (Index j = 0; j < t.S.cols(); ++j)
+    if (t.S(i, j) > quad(-inf))
+      size = std::max(size, std::abs(to_double(t.S(i, j))));
+  return 2 * unit_roundoff<T>() * size;
 }
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -183,22 +245,30 @@ BOOST_AUTO_TEST_CASE(decode_any_pages) {
     Case<float> c{q, K, V, {}, {}, {}, {}};
     if (roll(2)) c.plain.right = 0;
     verify_few(c, pages);
+
+    // hold a cache to the bound of single keys
+    const auto states = decode<float>(c.Q, pages, c.rule());
+    c.plain.key_block = 1;
+    const Truth t = forward_truth(c);
+    for (Index i = 0; i < q.rows(); ++i) {
+      const Bounds<float> bound(c, t, rebased<float>(t, i));
+      const auto& x = states[std::size_t(i)];
+      verify(x.output(), t.O.row(i), bound.dO_bound.row(i));
+      if (t.L(i) == quad(-inf)) BOOST_TEST(x.logZ() == -float(inf));
+      else verify(distance(x.logZ(), t.L(i)), bound.dL(i));
+    }
   }
 }
 BOOST_AUTO_TEST_CASE(decode_by_the_longest_block) {
-  const auto Q = gaussian<double>(3, 4, 1), K = gaussian<double>(100, 4, 2);
-  const auto V = gaussian<double>(100, 2, 3);
-  FlashRule<double> rule;
-  rule.key_block = std::numeric_limits<Index>::max();
-  const auto whole = flash(Q, K, V, rule);
+  Case<double> c{gaussian<double>(3, 4, 1), gaussian<double>(100, 4, 2),
+                 gaussian<double>(100, 2, 3), {}, {}, {}, {}};
+  c.plain.key_block = std::numeric_limits<Index>::max();
   const auto half = [&](const auto& x, Index j) {
     return view_in<double>(x.middleRows(j, 50));
   };
-  const std::vector<Page<double>> pages{{half(K, 0), half(V, 0)},
-                                        {half(K, 50), half(V, 50)}};
-  const auto y = decode<double>(Q, pages, rule);
-  for (Index i = 0; i < 3; ++i)
-    verify(distance(y[std::size_t(i)].output(), whole.O.row(i)), 1e-14);
+  verify_few(c, {{half(c.K, 0), half(c.V, 0)},
+                 {half(c.K, 50), half(c.V, 50)}});
+  check_forward(c);
 }
 BOOST_AUTO_TEST_CASE(few_queries_of_a_group) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
@@ -288,7 +358,7 @@ BOOST_AUTO_TEST_CASE(decode_pages_in_any_order) {
   c.plain.key_block = 1, c.plain.scale = 1.25;
   const RowVector<double> q = c.Q.row(0);
   const Truth t = forward_truth(c);
-  const Bounds<double> bound(c, t, rebased<double>(t));
+  const Bounds<double> bound(c, t, rebased<double>(t, 0));
   for (const Index b : {1, 7, 128, 500}) {
     const auto parts = paged(c.K, c.V, b);
     const std::vector<Page<double>> pages(parts.rbegin(), parts.rend());
@@ -303,12 +373,14 @@ BOOST_AUTO_TEST_CASE(decode_is_flash) {
                 gaussian<float>(n, d, 3), {}, {}, {}, {}};
   const RowVector<float> q = c.Q.row(0);
   const auto y = decode<float>(q, paged(c.K, c.V, n));
-  const auto z = flash(c.Q, c.K, c.V);
+  const auto z = flash(c.Q.replicate(detail::lanes<float>, 1), c.K, c.V);
   c.plain.key_block = 1;
   const Truth t = forward_truth(c);
-  const Bounds<float> bound(c, t, rebased<float>(t));
-  verify(y.output(), lift<quad>(z.O), 2 * bound.dO_bound);
-  verify(distance(y.logZ(), z.logZ(0)), 2 * bound.dL(0));
+  const Bounds<float> bound(c, t, rebased<float>(t, 0));
+  for (Index i = 0; i < detail::lanes<float>; ++i) {
+    verify(y.output(), lift<quad>(z.O.row(i)), 2 * bound.dO_bound);
+    verify(distance(y.logZ(), z.logZ(i)), 2 * bound.dL(0));
+  }
 }
 BOOST_AUTO_TEST_CASE(decode_of_single_keys) {
   const Matrix<float> K = gaussian<float>(1, 3, 1);
@@ -521,23 +593,27 @@ BOOST_AUTO_TEST_CASE(answer_shifting) {
     verify(std::abs(nearest(x, 0x1.8p23f) - std::nearbyint(x)), 0);
   }
 }
-BOOST_AUTO_TEST_CASE(answer_half) {
-  const auto Q = gaussian<double>(1, 4, 1, "Q");
+void check_half(Index n) {  // n times the same query
+  const auto q = gaussian<double>(1, 4, 1, "Q");
   const auto K = gaussian<double>(9, 4, 1, "K");
   const auto V = gaussian<double>(9, 3, 1, "V");
-  Case<double> c{Q, K, V, {}, {}, {}, {}};
-  const auto y = flash(Q, K, V);
+  Case<double> c{q.replicate(n, 1), K, V, {}, {}, {}, {}};
+  const auto y = flash(c.Q, K, V);
   const Bounds<double> before(c, forward_truth(c));
   c.plain.sink = y.logZ(0);
-  const auto z = flash(Q, K, V, c.plain);
+  const auto z = flash(c.Q, K, V, c.plain);
   const Bounds<double> after(c, forward_truth(c));
   // the sink is itself off by dL, and so are the halves
   const double off = before.dL(0);
-  verify(2 * z.O, lift<quad>(y.O),
-         before.dO_bound + 2 * after.dO_bound +
-             off * V.cwiseAbs().colwise().maxCoeff());
-  verify(std::abs(z.logZ(0) - y.logZ(0) - std::log(2)),
-         off + before.dL(0) + after.dL(0));
+  const RowVector<double> most = V.cwiseAbs().colwise().maxCoeff();
+  verify(2 * z.O, lift<quad>(y.O), before.dO_bound + 2 * after.dO_bound +
+                                       off * most.replicate(n, 1));
+  for (Index i = 0; i < n; ++i)
+    verify(std::abs(z.logZ(i) - y.logZ(i) - std::log(2)),
+           off + before.dL(i) + after.dL(i));
+}
+BOOST_AUTO_TEST_CASE(answer_half) {
+  check_half(1), check_half(detail::lanes<double>);
 }
 std::vector<Page<float>> look_up(const Matrix<float>& K,
                                  const Matrix<float>& V,

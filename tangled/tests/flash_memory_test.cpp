@@ -39,7 +39,7 @@ Index transfers(Index n, Index m, const FlashRule<double>& rule, Index d,
                         [&](Index g, Index j, Index b) {
       const Index at = q + g * detail::lanes<double>;
       for (Index i = at; i < std::min(n, at + detail::lanes<double>); ++i)
-        fast.touch("qo" + std::to_string(i), d + e);
+        fast.touch("qo" + std::to_string(i), d + e + 1);
       for (Index k = j; k < j + b; ++k)
         fast.touch("kv" + std::to_string(k), d + e);
     });
@@ -53,9 +53,9 @@ BOOST_AUTO_TEST_CASE(counted_transfers) {
         FlashRule<double> rule;
         rule.groups = groups, rule.key_block = b;
         const Index B = groups * detail::lanes<double>, m = n + 5;
-        const Index M = (B + 2 * b) * (d + e), sweeps = (n + B - 1) / B;
+        const Index M = (B + 2 * b) * (d + e) + B, sweeps = (n + B - 1) / B;
         const Index moved = transfers(n, m, rule, d, e, M);
-        const Index formula = n * d + sweeps * m * (d + e) + n * e;
+        const Index formula = n * d + sweeps * m * (d + e) + n * (e + 1);
         verify(double(std::max<Index>(0, moved - formula)), 0);
         verify(double(formula - moved), double((sweeps - 1) * M));
         if (groups == 1 && n == 60)
@@ -72,8 +72,8 @@ BOOST_AUTO_TEST_CASE(printed_traffic) {
     const Index d = 6 * (k + 1), groups = 4 / (k + 1), B = groups * lane;
     FlashRule<double> rule;
     rule.groups = groups, rule.key_block = 1;
-    const Index M = (4 * lane + 4) * 12, sweeps = n / B;
-    keys[k] = double(transfers(n, n, rule, d, d, M) - 2 * n * d);
+    const Index M = (4 * lane + 4) * 12 + 4 * lane, sweeps = n / B;
+    keys[k] = double(transfers(n, n, rule, d, d, M) - n * (2 * d + 1));
     slack += 4 * double(sweeps * M) / double(sweeps * n * 2 * d);
   }
   verify(std::abs(keys[1] / keys[0] - 4), slack);
@@ -144,6 +144,31 @@ BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
   const Held small = held(200, 24, rule), large = held(600, 24, rule);
   verify(double(std::abs(small.both - large.both)), 0);
   verify(double(std::abs(small.calls - large.calls)), 0);
+}
+Held held_together(Index n) {
+  const Index q = detail::lanes<float> / 2 + 1, d = 24;
+  const auto Q = gaussian<float>(8 * q, d, 1);
+  const auto K = gaussian<float>(n, d, 2), V = gaussian<float>(n, d, 3);
+  Matrix<float> O(8 * q, d);
+  std::vector<FlashHead<float>> heads;
+  for (Index h = 0; h < 8; ++h) {
+    heads.push_back({detail::some_rows(view_in<float>(Q), h * q, q),
+                     view_in<float>(K), view_in<float>(V),
+                     detail::some_rows(view_out(O), h * q, q), nullptr, {}});
+    heads.back().rule.slope = 0.125f * float(h + 1);
+    heads.back().rule.sink = float(h);
+  }
+  counting = true;
+  const long before = live, first = calls;
+  most = live;
+  flash_forward<float>(heads);
+  return {most - before, most - before, calls - first, 0};
+}
+BOOST_AUTO_TEST_CASE(workspace_of_heads_together) {
+  const Held small = held_together(300), large = held_together(9000);
+  verify(double(std::abs(small.forward - large.forward)), 0);
+  verify(double(std::abs(small.calls - large.calls)), 0);
+  BOOST_TEST(small.forward > 0);
 }
 long held_by_sharing(Index n) {
   const Matrix<float> X = Matrix<float>::Ones(n, 24);

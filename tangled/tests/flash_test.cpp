@@ -42,23 +42,30 @@ BOOST_AUTO_TEST_CASE(all_variants_at_once) {
   }
 }
 BOOST_AUTO_TEST_CASE(tangent_of_the_cap) {
-  const double off = tangent_off();
+  const double off = tangent_off<float>(), twice = tangent_off<double>();
   fact("off", off, 2);
+  fact("double", twice, 2);
   verify(off, 7);
+  verify(twice, 7);
 }
 BOOST_AUTO_TEST_CASE(long_row) {
   const Index n = 65536;
-  const Matrix<float> Q = Matrix<float>::Zero(1, 1);
   const Matrix<float> K = Matrix<float>::Zero(n, 1);
   const Matrix<float> V = Matrix<float>::Constant(n, 1, 0.1f);
   float chain = 0;
   for (Index j = 0; j < n; ++j) chain += V(j);
-  const double off = distance(flash(Q, K, V).O(0), V(0)) / 0.1;
   const double naive = distance(chain / float(n), V(0)) / 0.1;
   const double r = 0x1p-24 * double(128 + 3 + 6 * (n / 128 + 1));
-  fact("blocks", 0x1p24 * off);
+  for (const Index q : {Index(1), Index(detail::lanes<float>)}) {
+    const Matrix<float> Q = Matrix<float>::Zero(q, 1);
+    const auto y = flash(Q, K, V);
+    double off = 0;
+    for (Index i = 0; i < q; ++i)
+      off = std::max(off, distance(y.O(i), V(0)) / 0.1);
+    fact(q == 1 ? "by_rows" : "blocks", 0x1p24 * off);
+    verify(off, 2 * r);
+  }
   fact("chain", 0x1p24 * naive);
-  verify(off, 2 * r);
   BOOST_TEST(naive > 2 * r);
 }
 
@@ -207,14 +214,18 @@ BOOST_AUTO_TEST_CASE(nan_stays_in_its_column) {
   verify(distance(y.O.col(3), clean.O.col(3)), 0);
 }
 BOOST_AUTO_TEST_CASE(scores_near_the_largest_number) {
-  const Matrix<float> Q{{1}, {-1}}, K{{-3e38f}, {3e38f}, {0}};
-  const Matrix<float> V{{1}, {2}, {4}};
-  FlashRule<float> rule;
-  rule.scale = 0.5f;
-  const auto y = flash(Q, K, V, rule);
-  verify(distance(y.O, Matrix<float>{{2}, {1}}), 0);
-  rule.right = 0, rule.offset = 0;  // the first row sees one far key only
-  verify(distance(flash(Q, K, V, rule).O, Matrix<float>{{1}, {1}}), 0);
+  const Matrix<float> two{{1}, {-1}}, K{{-3e38f}, {3e38f}, {0}};
+  const Matrix<float> V{{1}, {2}, {4}}, one{{2}, {1}};
+  for (const int copies : {1, detail::lanes<float> / 2}) {
+    const Matrix<float> Q = two.replicate(copies, 1);
+    Matrix<float> O = one.replicate(copies, 1);
+    FlashRule<float> rule;
+    rule.scale = 0.5f;
+    verify(distance(flash(Q, K, V, rule).O, O), 0);
+    rule.right = 0, rule.offset = 0;  // the first row sees one far key only
+    O(0) = 1;
+    verify(distance(flash(Q, K, V, rule).O, O), 0);
+  }
 }
 BOOST_AUTO_TEST_CASE(ragged_heads_in_one_call) {
   std::vector<Case<float>> cases;
@@ -279,11 +290,32 @@ BOOST_AUTO_TEST_CASE(strides_and_expressions) {
   verify(largest(flash(2 * Q - Q, K, V).O - z.O), 0);
 }
 BOOST_AUTO_TEST_CASE(one_column_of_values) {
-  const Matrix<double> Q = Matrix<double>::Zero(2, 1);
-  const Matrix<double> V{{3}, {inf}};
-  const auto y = flash(Q, Q, V, causal_rule<double>());
-  verify(std::abs(y.O(0) - 3), 0);
-  BOOST_TEST(y.O(1) == inf);
+  for (const int n : {2, detail::lanes<double>}) {
+    const Matrix<double> Q = Matrix<double>::Zero(n, 1);
+    Matrix<double> V = Q;
+    V(0) = 3, V(1) = inf;
+    const auto y = flash(Q, Q, V, causal_rule<double>());
+    verify(std::abs(y.O(0) - 3), 0);
+    BOOST_TEST((y.O.bottomRows(n - 1).array() == inf).all());
+  }
+}
+template <class M>
+constexpr bool can_be_seen =
+    requires(const M& m) { view_in<double>(m); };
+BOOST_AUTO_TEST_CASE(views_are_of_rows_in_memory) {
+  const Matrix<double> m = gaussian<double>(5, 7, 1);
+  const auto part = m.block(1, 2, 3, 4);
+  static_assert(can_be_seen<Matrix<double>> &&
+                can_be_seen<RowVector<double>> &&
+                can_be_seen<decltype(part)>);
+  static_assert(!can_be_seen<decltype(m.transpose())> &&
+                !can_be_seen<decltype(2 * m)> &&
+                !can_be_seen<decltype(m.col(1))> &&
+                !can_be_seen<Eigen::MatrixXd> &&
+                !can_be_seen<Matrix<float>>);
+  const auto y = view_in<double>(part);
+  BOOST_TEST((y.data() == &m(1, 2) && y.outerStride() == 7));
+  verify(largest(y - part), 0);
 }
 BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), B(3, 4);
@@ -308,6 +340,64 @@ BOOST_AUTO_TEST_CASE(refuses_bad_arguments) {
   const Matrix<bool> narrow = Matrix<bool>::Constant(3, 4, true), low(2, 5);
   refused([&](auto& r) { r.keep = &narrow; }, "keep is 3x4 blocks of 1x1");
   refused([&](auto& r) { r.keep = &low; }, "keep is 2x5 blocks of 1x1");
+}
+template <class T>
+void check_overflow_in_base_two(Index n) {
+  const auto Q = gaussian<T>(n, 4, 1), K = gaussian<T>(5, 4, 2);
+  const Matrix<T> V = gaussian<T>(5, 2, 3);
+  constexpr T most = std::numeric_limits<T>::max();
+  const T large = T(0.9) * most, fits = T(0.6) * most;
+  const std::vector<T> bad{0, large};
+  const auto refused = [&](auto change, const char* words) {
+    // refuse a rule in all functions
+    FlashRule<T> rule;
+    change(rule);
+    FlashOutput<T> y{Matrix<T>::Zero(n, 2), Vector<T>::Zero(n)};
+    BOOST_CHECK_EXCEPTION(flash(Q, K, V, rule), std::domain_error, says(words));
+    BOOST_CHECK_EXCEPTION(decode<T>(Q, paged(K, V, 3), rule), std::domain_error,
+                          says(words));
+    if (rule.share == 1)
+      BOOST_CHECK_EXCEPTION(flash_vjp(Q, K, V, y, y.O, rule), std::domain_error,
+                            says(words));
+  };
+  refused([&](auto& r) { r.sink = large; }, "sink must be finite");
+  refused([&](auto& r) { r.slope = -large; }, "slope and scale");
+  refused([&](auto& r) { r.softcap = large; }, "softcap and scale");
+  refused([&](auto& r) { r.scale = large; }, "scale must be finite");
+  refused([&](auto& r) { r.scale = fits, r.softcap = T(0.5); }, "/ softcap");
+  refused([&](auto& r) { r.sinks = bad, r.share = 2; }, "sink must be");
+  refused([&](auto& r) { r.slopes = bad, r.share = 2; }, "slope and");
+  FlashRule<T> rule;
+  rule.sink = fits;
+  verify(double(flash(Q, K, V, rule).O.norm()), 0);
+  BOOST_TEST(flash(Q, K, V, rule).logZ.allFinite());
+  rule = {}, rule.softcap = fits, rule.slope = T(0.001) * fits;
+  BOOST_TEST(flash(Q, K, V, rule).O.allFinite());
+}
+BOOST_AUTO_TEST_CASE(overflow_in_base_two_is_refused) {
+  check_overflow_in_base_two<float>(2);
+  check_overflow_in_base_two<float>(detail::lanes<float>);
+  check_overflow_in_base_two<double>(2);
+  check_overflow_in_base_two<double>(detail::lanes<double>);
+}
+BOOST_AUTO_TEST_CASE(blocks_of_any_size) {
+  const auto Q = gaussian<float>(3, 4, 1), K = gaussian<float>(5, 4, 2);
+  const Matrix<float> V = gaussian<float>(5, 2, 3);
+  const auto y = flash(Q, K, V);
+  const Matrix<bool> keep = Matrix<bool>::Constant(2, 2, true);
+  FlashRule<float> rule;
+  rule.keep = &keep;
+  rule.keep_q = rule.keep_k = std::numeric_limits<Index>::max();
+  verify(distance(flash(Q, K, V, rule).O, y.O), 0);
+  rule = {}, rule.key_block = std::numeric_limits<Index>::max();
+  verify(distance(flash(Q, K, V, rule).O, y.O), 0);
+  const Index far = (Index(1) << 24) + 1;
+  const In<float> many(nullptr, far, 4, Eigen::OuterStride<>(4));
+  Matrix<float> O(3, 4);
+  const FlashHead<float> h{view_in<float>(Q), many, many, view_out(O),
+                           nullptr, rule};
+  BOOST_CHECK_EXCEPTION(flash_forward<float>({&h, 1}), std::invalid_argument,
+                        says("keys of 16777217, at most 16777216"));
 }
 BOOST_AUTO_TEST_CASE(refuses_either_of_two) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2);

@@ -393,7 +393,8 @@ inline void check_exp2_of_build() {
   fact("double", twice);
   verify(single, 1.3);
   verify(twice, 1.3);
-  verify(tangent_off(), 7);
+  verify(tangent_off<float>(), 7);
+  verify(tangent_off<double>(), 7);
 }
 
 // check the kernel at this width

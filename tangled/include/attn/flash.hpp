@@ -125,14 +125,15 @@ template <class L, class A, class X, class Y, class Has, class Join>
 
 // state the rule of a head
 /// What happens to Q K^T before the softmax, and which pairs may meet (eq.
-/// finished).  Defaults: plain attention with scale 1/sqrt(d_k).
+/// finished).  Scale, cap, slopes and sinks are finite, in base two as well.
+/// Defaults: plain attention with scale 1/sqrt(d_k).
 template <class T>
 struct FlashRule {
   std::optional<T> scale{};
   std::optional<T> softcap{};        // c > 0
   T slope = 0;                       // of ALiBi
   const Matrix<T>* bias = nullptr;   // n_q x n_k; < -max/log2(e) forbids
-  std::optional<T> sink{};           // finite
+  std::optional<T> sink{};
   std::optional<Index> offset{};     // default n_k - n_q
 
   // say which pairs may meet
@@ -257,6 +258,9 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
           keys);
   require(rule.key_block >= 1 && rule.groups >= 1, who, ": blocks of ",
           rule.key_block, " keys, ", rule.groups, " groups");
+  constexpr Index most = Index(1) << std::numeric_limits<T>::digits;
+  require(std::min(rule.key_block, keys) <= most, who, ": blocks of ",
+          rule.key_block, " keys of ", keys, ", at most ", most);
   constexpr Index far = std::numeric_limits<Index>::max() / 4;
   require(rule.offset.value_or(0) >= -far && rule.offset.value_or(0) <= far,
           who, ": an offset of ", rule.offset.value_or(0));
@@ -270,25 +274,28 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
           rule.right.value_or(0), " keys");
 
   // refuse masks and values that mean nothing
+  const auto blocks = [](Index n, Index size) {
+    return n / size + (n % size != 0);
+  };
   require(!rule.keep || (rule.keep_q >= 1 && rule.keep_k >= 1 &&
-          rule.keep->rows() * rule.keep_q >= queries &&
-          rule.keep->cols() * rule.keep_k >= keys), who, ": keep is ",
+          rule.keep->rows() >= blocks(queries, rule.keep_q) &&
+          rule.keep->cols() >= blocks(keys, rule.keep_k)), who, ": keep is ",
           rule.keep ? shape(*rule.keep) : "", " blocks of ", rule.keep_q,
           "x", rule.keep_k, " for ", queries, "x", keys, " pairs");
 
   // refuse values out of their range
+  const auto good = [](T x) {
+    return std::isfinite(std::numbers::log2e_v<T> * x);
+  };
   require_domain(!rule.softcap || (*rule.softcap > 0 &&
                  std::isfinite(*rule.softcap)), who,
                  ": softcap must be positive and finite");
-  require_domain(std::isfinite(rule.sink.value_or(0)) &&
-                 finite(Eigen::Map<const Vector<T>>(
-                     rule.sinks.data(), std::ssize(rule.sinks))), who,
-                 ": sink must be finite");
-  require_domain(std::isfinite(rule.slope) &&
-                 std::isfinite(rule.scale.value_or(0)) &&
-                 finite(Eigen::Map<const Vector<T>>(
-                     rule.slopes.data(), std::ssize(rule.slopes))), who,
-                 ": slope and scale must be finite");
+  require_domain(good(rule.sink.value_or(0)) &&
+                 std::ranges::all_of(rule.sinks, good), who,
+                 ": sink must be finite in base two");
+  require_domain(std::isfinite(rule.scale.value_or(0)) && good(rule.slope) &&
+                 std::ranges::all_of(rule.slopes, good), who,
+                 ": slope and scale must be finite in base two");
   if (rule.queries) queries = *rule.queries;
   if (rule.keys) keys = *rule.keys;
   offset = rule.offset.value_or(keys - queries / rule.share);
@@ -301,6 +308,9 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
     factor = scale / *rule.softcap;
     cap = *rule.softcap * std::numbers::log2e_v<T>;
   }
+  require_domain(std::isfinite(factor) && std::isfinite(cap), who,
+                 rule.softcap ? ": softcap and scale / softcap" : ": scale",
+                 " must be finite in base two");
 }
 
 // transpose by squares
@@ -389,17 +399,17 @@ void forbid_pairs(const Matrix<bool>& keep, L* s, Index q, Index n, Index j,
 // finish the scores of a tile
 /// Applies cap, bias and mask to the scores s_0 .. s_{b-1} of keys j ..
 /// j + b - 1 and queries q .. q + n - 1; true if some pair may be
-/// forbidden.  If slope is given, it gets the cap's derivative.
+/// forbidden.  If bend is given, it gets the cap's derivative.
 template <class T, class L>
 bool finish_scores(const Plan<T>& plan, L* s, Index q, Index n, Index j,
-                   Index b, std::type_identity_t<L>* slope = nullptr) {
+                   Index b, std::type_identity_t<L>* bend = nullptr) {
   constexpr T log2e = std::numbers::log2e_v<T>;
 
   // cap the scores
   if (plan.cap > 0) {
     auto t = in_one(s, b);
     t = t.tanh();
-    if (slope) in_one(slope, b) = 1 - t * t;
+    if (bend) in_one(bend, b) = 1 - t * t;
     t *= plan.cap;
   }
   if (plan.has_slope())
@@ -460,8 +470,9 @@ bool forbid(const Plan<T>& plan, L* s, Index q, Index n, Index j,
 }
 
 // visit the tiles of a sweep
-/// Calls f(group, j, b) for each tile of queries q0 .. end - 1 in which a
-/// pair may meet, keys j .. j + b - 1: block by block, group by group.
+/// Calls f(group, j, b) for each tile of queries q0 .. end - 1, keys j ..
+/// j + b - 1, in which windows allow a pair and the mask allows a pair:
+/// block by block, group by group.
 template <class T, class F>
 void visit_tiles(const Plan<T>& plan, Index q0, Index end, F f,
                  Index wide = lanes<T>) {
@@ -586,7 +597,7 @@ void start_group(Group<T, L>& g, const Plan<T>& plan, const In<T>& Q,
 /// Weights or cotangents of a tile as ordinary numbers, a row per key.
 template <class T>
 using Tile = Eigen::Map<const Matrix<T>, 0, Eigen::OuterStride<>>;
-/// Rows of d numbers in six kilobytes, and one more.
+/// About six kilobytes, in rows of d numbers.
 template <class T>
 Index reading_ahead(Index d) { return 6144 / (d * Index(sizeof(T)) + 1) + 1; }
 
@@ -964,8 +975,8 @@ void forward_few(std::span<const FlashHead<T>> heads, const Plan<T>* plans,
 
 // tell whether views are the same
 /// Are these views of the same rows?
-template <class T>
-bool same_rows(const In<T>& a, const In<T>& b) {
+template <class V>
+bool same_rows(const V& a, const V& b) {
   return a.data() == b.data() && a.rows() == b.rows() &&
          a.cols() == b.cols() && a.outerStride() == b.outerStride();
 }
@@ -1083,14 +1094,13 @@ void write_group(Group<T, L>& g, std::span<const FlashHead<T>> heads,
     if (h.logZ) h.logZ[(g.q + i) / s] = log_sum(g, i);
   }
 }
-/// Attends with the queries of one sweep, from q0 on, of one head or of
-/// heads together, whose plan this is.
+/// Attends with the queries of one sweep, from q0 on, which there are, of
+/// one head or of heads together, whose plan this is.
 template <class T, class L>
 void forward_sweep(std::span<const FlashHead<T>> heads, const Plan<T>& plan,
                    Index q0, ForwardWork<T, L>& work) {
   constexpr Index wide = L::SizeAtCompileTime;
   const Index end = std::min(q0 + plan.groups() * wide, plan.queries);
-  if (q0 >= end) return;
   const std::span<Group<T, L>> active(
       work.groups.data(), std::size_t((end - q0 - 1) / wide + 1));
   for (Index q = q0; auto& g : active) {
@@ -1238,9 +1248,16 @@ struct FlashOutput {
   Matrix<T> O;
   Vector<T> logZ;
 };
-/// A matrix as a view of its rows.
-template <class T>
-In<T> view_in(const Rows<T>& m) {
+/// Has D rows of contiguous numbers T in memory, any distance apart?
+template <class D, class T>
+concept RowsInMemory =
+    std::is_same_v<typename D::Scalar, T> && bool(D::IsRowMajor) &&
+    (int(D::Flags) & int(Eigen::DirectAccessBit)) != 0 &&
+    int(D::InnerStrideAtCompileTime) == 1;
+/// A matrix, or a block of one, as a view of its rows; no copy.
+template <class T, RowsInMemory<T> D>
+In<T> view_in(const Eigen::MatrixBase<D>& matrix) {
+  const D& m = matrix.derived();
   return {m.data(), m.rows(), m.cols(), Eigen::OuterStride<>(m.outerStride())};
 }
 /// A matrix as a view that can be written to.
@@ -1286,19 +1303,19 @@ namespace detail {
 template <class T>
 struct BackwardGroup {
   Lanes<T> x, g, y;
-  Lane<T> L, D, rest, total, star_slope;
+  Lane<T> L, D, rest, total, star_bend;
   std::array<Index, std::size_t(lanes<T>)> star;  // dominant key or -1
   Index q = 0, n = 0;
 };
 /// What a thread needs going back: n groups, and a block of weights,
-/// cotangents and slopes of the cap.
+/// cotangents and derivatives of the cap.
 template <class T>
 struct BackwardWork {
   std::vector<BackwardGroup<T>> groups;
-  Lanes<T> p, s, slope;
+  Lanes<T> p, s, bend;
   BackwardWork(Index n, Index block, Index d_k, Index d_v)
       : groups(std::size_t(n)), p(std::size_t(block)), s(p.size()),
-        slope(p.size()) {
+        bend(p.size()) {
     for (auto& w : groups)
       for (auto [x, d] : {std::pair(&w.x, d_k), {&w.g, d_v}, {&w.y, d_k}})
         x->resize(std::size_t(d));
@@ -1347,7 +1364,7 @@ void set_aside(BackwardGroup<T>& w, BackwardWork<T>& tile,
       const auto at = std::size_t(k);
       if (!(tile.p[at][i] > T(0.75))) continue;
       w.star[std::size_t(i)] = j + k;
-      w.star_slope[i] = plan.cap > 0 ? tile.slope[at][i] : T(1);
+      w.star_bend[i] = plan.cap > 0 ? tile.bend[at][i] : T(1);
       tile.s[at][i] = 0;
     }
 }
@@ -1358,11 +1375,11 @@ template <class T>
 void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
                  const FlashHead<T>& h, const FlashCotangent<T>& c,
                  const Plan<T>& plan, Index j, Index b) {
-  auto& [groups, p, s, slope] = tile;
+  auto& [groups, p, s, bend] = tile;
   const auto K = h.K.middleRows(j, b), V = h.V.middleRows(j, b);
   product<Lane<T>>(K, lane_of(w.x), lane_of(p), from_zero);
   const bool partial = finish_scores(plan, p.data(), w.q, w.n, j, b,
-                                     slope.data());
+                                     bend.data());
   product<Lane<T>>(V, lane_of(w.g), lane_of(s), from_zero);
 
   // turn scores into weights and cotangents
@@ -1402,7 +1419,7 @@ void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
         (*c.dbias)(w.q + i, j + k) = s[std::size_t(k)][i];
   if (plan.cap > 0)
     for (Index k = 0; k < b; ++k)
-      s[std::size_t(k)] *= slope[std::size_t(k)];
+      s[std::size_t(k)] *= bend[std::size_t(k)];
 
   // add what the keys and values receive
   const Tile<T> P(p[0].data(), b, w.n, Eigen::OuterStride<>(lanes<T>));
@@ -1434,7 +1451,7 @@ void settle(BackwardGroup<T>& w, const FlashHead<T>& h,
 
       // give the dominant key what is missing
       {
-        const T dS = w.total[i] - w.rest[i], dX = dS * w.star_slope[i];
+        const T dS = w.total[i] - w.rest[i], dX = dS * w.star_bend[i];
         if (c.dbias) (*c.dbias)(q, star) = dS;
         dQ.row(q) += dX * h.K.row(star);
         dK.row(star) += dX * h.Q.row(q);
@@ -1519,7 +1536,8 @@ void in_turn(Index n, Make make, F f, Then then) {
 // take several heads back at once
 /// Cotangents of each head's inputs, given the outputs O and logZ of
 /// flash_forward; `shared` successive heads have the same K, V, dK and
-/// dV.  Throws like flash_forward.
+/// dV, others have places of their own.  Throws like flash_forward, and
+/// std::invalid_argument for cotangents that do not fit the heads.
 template <class T>
 void flash_backward(std::span<const FlashHead<T>> heads,
                     std::span<const FlashCotangent<T>> bars,
@@ -1540,11 +1558,22 @@ void flash_backward(std::span<const FlashHead<T>> heads,
       // refuse heads that share other keys
       const auto first = i - i % std::size_t(shared);
       const auto& own = bars[first];
-      require(detail::same_rows(h.K, heads[first].K) &&
-                  detail::same_rows(h.V, heads[first].V) &&
-                  c.dK.data() == own.dK.data() && c.dV.data() == own.dV.data(),
+      using detail::same_rows;
+      require(same_rows(h.K, heads[first].K) && same_rows(h.V, heads[first].V) &&
+                  same_rows(c.dK, own.dK) && same_rows(c.dV, own.dV),
               "flash_backward: head ", i, " shares the keys of head ", first,
-              " but has others, or other dK or dV");
+              " but has others, or other dK or dV; K is ", shape(h.K), ", dK ",
+              shape(c.dK), ", dV ", shape(c.dV));
+
+      // refuse sums that two heads would overwrite
+      const auto apart = [](const Out<T>& a, const Out<T>& b) {
+        return a.size() == 0 || a.data() != b.data();
+      };
+      require(i != first || i == 0 || (apart(c.dK, bars[i - 1].dK) &&
+                                       apart(c.dV, bars[i - 1].dV)),
+              "flash_backward: heads ", i - 1, " and ", i,
+              " have one dK or dV but do not share keys; dK is ", shape(c.dK),
+              ", dV ", shape(c.dV), ", ", shared, " sharing");
       const detail::Plan<T> plan("flash_backward", h);
 
       // refuse cotangents of other shapes
@@ -1727,15 +1756,23 @@ struct HeadsGradient {
   Matrix<T> Q, K, V;
   std::vector<T> sinks;
 };
-/// That gradient, for cotangents dO in the shape of y.  Throws like flash,
-/// and std::invalid_argument if dO does not fit.
+/// That gradient, for cotangents dO in the shape of y.O.  Throws like
+/// flash, and std::invalid_argument if y or dO do not fit the heads.
 template <class T>
 HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, HeadsOutput<T> y,
                            const Matrix<T>& dO, const FlashHeads<T>& many) {
   detail::require_heads(Q, K, V, many);
-  require(dO.rows() == y.O.rows() && dO.cols() == y.O.cols(),
-          "flash_vjp: dO is ", shape(dO), ", expected ", shape(y.O));
+
+  // refuse outputs of other heads
+  const Index wide = many.heads * (V.cols() / many.kv_heads);
+  const auto fits = [](const char* name, const Matrix<T>& x, Index rows,
+                       Index cols) {
+    require(x.rows() == rows && x.cols() == cols, "flash_vjp: ", name, " is ",
+            shape(x), ", expected ", rows, "x", cols);
+  };
+  fits("O", y.O, Q.rows(), wide), fits("dO", dO, Q.rows(), wide);
+  fits("logZ", y.logZ, many.heads, Q.rows());
 
   // make room for the gradients of heads
   HeadsGradient<T> g{Matrix<T>(Q.rows(), Q.cols()),

@@ -790,7 +790,7 @@ void BackRank<T>::collect(const BackwardGroup<T>& work,
       {
         stars.owner[std::size_t(mine)] = from;
         stars.at[std::size_t(mine)] = key + star;
-        stars.slope[mine] = work.star_slope[i];
+        stars.slope[mine] = work.star_bend[i];
         stars.K.row(mine) = head.K.row(star);
       }
   }
