@@ -38,7 +38,8 @@ static void stored(const Problem<float>& p, Matrix<float>& S,
 }
 
 int main() {
-  const Index n = 2048, d = 64, B = 4 * detail::lanes<float>;
+  const Index n = 2048, d = 64;
+  const Index B = FlashRule<float>{}.groups * detail::lanes<float>;
   const auto cache = gaussian<float>(1 << 17, 128, 1);
   const double F = median([] { return peak<float>(); });
   const double X = median(exp_rate);
