@@ -87,13 +87,14 @@ BOOST_AUTO_TEST_CASE(conservation) {
     backward_truth(c, t);
     const Bounds<double> f(c, t);
     const BackBounds<double> bound(c, t, f);
-    double given = 0, rounding = std::abs(to_double(t.dsink));
+    double given = 0, size = std::abs(to_double(t.dsink));
     for (Index i = 0; i < c.Q.rows(); ++i)
-      if (f.L(i) > -inf) given += c.dL(i), rounding += std::abs(c.dL(i));
-    rounding += lift<double>(t.dS).cwiseAbs().sum();
-    rounding *= f.u * double(c.bias.size() + c.Q.rows() + 2);
-    verify(std::abs(g.bias.sum() + g.sink - given),
-           bound.dS.sum() + bound.dsink + f.tiny + rounding);
+      if (f.L(i) > -inf) given += c.dL(i), size += std::abs(c.dL(i));
+    size += lift<double>(t.dS).cwiseAbs().sum();
+    const double off = bound.dS.sum() + bound.dsink + f.tiny;
+    const double rounding =
+        gamma(c.bias.size() + c.Q.rows(), f.u) * (size + off);
+    verify(std::abs(g.bias.sum() + g.sink - given), off + rounding);
   }
 }
 

@@ -243,23 +243,26 @@ TruthIn<R> forward_truth(const Case<T>& c) {
 // evaluate the bounds of flash attention
 template <class T>
 struct Bounds {
-  double v = unit_roundoff<T>(), u = 1.01 * v, b, D, also;
+  // name what bounds are made of
+  double u = unit_roundoff<T>(), b, D, also, own;
   double tiny = 100 * to_double(std::numeric_limits<T>::min());
   double last = -std::log(  // no exponential of less is zero
       to_double(std::numeric_limits<T>::denorm_min()));
-  Matrix<double> S, A, O, delta, r;
+  Matrix<double> S, A, O, product, delta, r;  // product: X's part of delta
   Vector<double> L, dL;  // logZ and the bound on its error
   Vector<double> sunk;   // A r of the sink
   Vector<double> most;   // the largest r of a row
   Matrix<double> dO_bound;
-
   template <class R>
   Bounds(const Case<T>& c, const TruthIn<R>& t, double more = 0)
       : b(double(std::min(c.plain.key_block, c.K.rows()))),
         D(std::ceil(double(c.K.rows()) / double(c.plain.key_block))),
         also(more),
+        own(std::is_same_v<R, T> ? 1 : 1 + double(c.Q.rows() + c.K.rows()) *
+                                               unit_roundoff<R>() / u),
         S(lift<double>(t.S)), A(lift<double>(t.A)), O(lift<double>(t.O)),
-        delta(S.rows(), S.cols()), r(delta), L(lift<double>(t.L)), dL(L),
+        product(Matrix<double>::Zero(S.rows(), S.cols())), delta(product),
+        r(product), L(lift<double>(t.L)), dL(L),
         sunk(Vector<double>::Zero(L.size())), most(sunk) {
     // bound all rows and then their outputs
     for (Index i = 0; i < S.rows(); ++i)
@@ -267,14 +270,15 @@ struct Bounds {
     const Vector<double> mean = A.cwiseProduct(r).rowwise().sum() + sunk;
     const Matrix<double> both = r + mean.replicate(1, S.cols());
     dO_bound = A.cwiseProduct(both) * lift<double>(c.V).cwiseAbs();
-    for (Index i = 0; i < S.rows(); ++i) dO_bound.row(i) /= 1 - 3 * most(i);
+    for (Index i = 0; i < S.rows(); ++i)
+      dO_bound.row(i) *= own / (1 - 3 * most(i));
     dO_bound.array() += tiny;
   }
   void row(const Case<T>& c, double scale, Index i);
 
   // bound the error of a key
   double error(double below, double error_of_score) {
-    return error_of_score + v * (below + b + 3 + 6 * (D + 1));
+    return error_of_score + u * (below + b + 3 + 6 * (D + 1));
   }
 };
 /// Sum over a of |Q(i,a) K(j,a)|.
@@ -291,7 +295,7 @@ void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
   const auto its = c.sink(i);
   const double sink = its ? to_double(*its) : -inf;
   const double slope = std::abs(to_double(c.slope(i)));
-  const double w = v / (1 - double(c.Q.cols() + 7) * v);
+  const double w = u / (1 - double(c.Q.cols() + 7) * u);
   double m = sink;
   for (Index j = 0; j < S.cols(); ++j) m = std::max(m, S(i, j));
 
@@ -301,14 +305,13 @@ void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
     sunk(i) = std::exp(sink - L(i)) * its_r;
     if (m - sink <= last) most(i) = its_r;
   }
-  dL(i) = v * (2 * std::abs(m) + 5 * std::abs(L(i))) + sunk(i);
+  dL(i) = u * (2 * std::abs(m) + 5 * std::abs(L(i))) + sunk(i);
   for (Index j = 0; j < S.cols(); ++j) {
-    delta(i, j) = r(i, j) = 0;
     if (S(i, j) == -inf) continue;
 
     // bound the error of one score and of its key
     const double size = scale * size_of_score(c, i, j);
-    delta(i, j) = w * double(c.Q.cols() + 5) * size;
+    delta(i, j) = product(i, j) = w * double(c.Q.cols() + 5) * size;
     if (rule.softcap) delta(i, j) += w * 10 * to_double(*rule.softcap);
     if (rule.bias) delta(i, j) += 3 * w * std::abs(to_double(c.bias(i, j)));
     delta(i, j) += 3 * w * slope * c.away(i, j) + also;
@@ -321,7 +324,7 @@ void Bounds<T>::row(const Case<T>& c, double scale, Index i) {
     dL(i) += A(i, j) * r(i, j);
   }
   if (L(i) == -inf) dL(i) = sunk(i) = 0;
-  dL(i) /= 1 - 3 * most(i);
+  dL(i) *= own / (1 - 3 * most(i));
 }
 
 // write attention backwards in quad
@@ -358,6 +361,8 @@ void backward_truth(const Case<T>& c, TruthIn<R>& t) {
 }
 
 // evaluate the bounds going back
+/// Relative errors x and y of two factors, in their product.
+inline double compound(double x, double y) { return x + y + x * y; }
 template <class T>
 struct BackBounds {
   Matrix<double> dS, dX, dQ, dK, dV;
@@ -375,71 +380,87 @@ template <class R>
 BackBounds<T>::BackBounds(const Case<T>& c, const TruthIn<R>& t,
                           const Bounds<T>& f)
     : dS(f.S.rows(), f.S.cols()), dX(dS) {
-  const double u = f.u, n = double(dS.rows()), m = double(dS.cols());
-  Matrix<double> rho = Matrix<double>::Zero(dS.rows(), dS.cols());
+  const Index n = dS.rows(), m = dS.cols();
+  const double u = f.u, g = gamma(n, u);
+  Matrix<double> rho = Matrix<double>::Zero(n, m);
   dS.setZero(), dX.setZero();
   for (Index i = 0; i < dS.rows(); ++i)
     if (f.L(i) != -inf) row(c, t, f, i, rho);
   const double scale = std::abs(to_double(t.scale));
   const Matrix<double> X = lift<double>(t.dX).cwiseAbs();
-  const Matrix<double> AV = f.A.array() * (rho.array() + u * (n + 2));
+  const Matrix<double> AV = f.A.array() * (g + (1 + g) * rho.array());
 
   // bound the products going back
+  const Matrix<double> q = dX + gamma(m + 3, u) * (X + dX);
+  const Matrix<double> k = dX + gamma(n + 3, u) * (X + dX);
   dV = AV.transpose() * lift<double>(c.dO).cwiseAbs();
-  dQ = scale * ((dX + u * (m + 5) * X) * lift<double>(c.K).cwiseAbs());
-  dK = scale * ((dX + u * (n + 5) * X).transpose() *
-                lift<double>(c.Q).cwiseAbs());
-  for (auto* b : {&dV, &dQ, &dK, &dS}) b->array() += f.tiny;
+  dQ = scale * (q * lift<double>(c.K).cwiseAbs());
+  dK = scale * (k.transpose() * lift<double>(c.Q).cwiseAbs());
+  dsink *= f.own;
+  for (auto* b : {&dV, &dQ, &dK, &dS})
+    *b = (f.own * b->array() + f.tiny).matrix();
 }
 template <class T>
 template <class R>
 void BackBounds<T>::row(const Case<T>& c, const TruthIn<R>& t,
                         const Bounds<T>& f, Index i, Matrix<double>& rho) {
   using std::abs;
-  const double u = f.u, e = double(c.V.cols()), L = f.L(i);
+  const double u = f.u, g = gamma(c.V.cols(), u), error_L = f.dL(i);
   const RowVector<double> dO = lift<double>(c.dO.row(i));
-  const RowVector<double> size = dO.cwiseAbs();
-  const double D = to_double(t.D(i)), dL = double(c.dL(i));
-  const double error_D =
-      size.dot(f.dO_bound.row(i)) + u * (e + 2) * size.dot(
-          f.O.row(i).cwiseAbs()) + 2 * u * (std::abs(D) + std::abs(dL));
-  double rest = 0, sum = 0;
+  const RowVector<double> size = dO.cwiseAbs(), O = f.dO_bound.row(i);
+  const double dL = double(c.dL(i)), y = to_double(t.D(i)) - dL;
+  const double error_D = (1 + u) * size.dot(
+      O + g * (f.O.row(i).cwiseAbs() + O)) + u * std::abs(y);
+  double rest = 0, sum = std::abs(dL);
   Index star = -1;
   for (Index j = 0; j < dS.cols(); ++j) {
     if (f.S(i, j) == -inf) continue;
-    rho(i, j) = f.delta(i, j) + f.dL(i) +
-                u * (std::abs(f.S(i, j) - L) + 2 * std::abs(L) + 4);
 
     // bound one cotangent
     const RowVector<double> V = lift<double>(c.V.row(j));
-    const double A = f.A(i, j), dA = dO.dot(V), y = dA - D + dL;
-    dS(i, j) = A * (std::abs(y) * (rho(i, j) + 3 * u) + error_D +
-                    u * (e + 2) * size.dot(V.cwiseAbs()) + u * std::abs(dA));
-    if (A > 0.74) star = j;
+    const double L = std::abs(f.L(i)), A = f.A(i, j);
+    const double x =
+        f.delta(i, j) + error_L + (2 * u + u * u) * (L + error_L);
+    rho(i, j) = std::expm1(
+        (1 + u) * x + u * std::abs(f.S(i, j) - f.L(i)) + 4 * u);
+    const double bar = std::abs(dO.dot(V) - y), q = compound(rho(i, j), u);
+    const double eta =
+        (1 + u) * (g * size.dot(V.cwiseAbs()) + error_D) + u * bar;
+    dS(i, j) = A * (q * (bar + eta) + eta);
+    if (A * (1 + rho(i, j)) > 0.75) star = j;
     else rest += dS(i, j), sum += to_double(abs(t.dS(i, j)));
   }
 
-  // bound the sink and the dominant key
+  // bound the cotangent of the sink
   if (c.plain.sink) {
-    const double A = to_double(t.A_sink(i)), y = std::abs(dL - D);
-    const double r = u * (4 + std::abs(double(*c.plain.sink)) +
-                          2 * std::abs(L)) + f.dL(i);
-    const double error = A * (y * (r + 3 * u) + error_D);
-    dsink += error + u * double(dS.rows()) * A * y + f.tiny;
-    rest += error, sum += A * y;
+    const double A = to_double(t.A_sink(i));
+    const double below = std::abs(double(*c.plain.sink) - f.L(i));
+    const double q =
+        compound(std::expm1((1 + u) * error_L + u * below + 2 * u), u);
+    const double error = A * (q * (std::abs(y) + error_D) + error_D);
+    dsink += error + f.tiny +
+             gamma(dS.rows(), u) * (A * std::abs(y) + error);
+    rest += error, sum += A * std::abs(y);
   }
+
+  // bound the dominant key and what caps pass on
   if (star >= 0) {
-    const double missing =
-        rest + u * std::abs(dL) + u * double(dS.cols() + 3) * sum;
-    const bool sure = f.A(i, star) > 0.76;
+    const double missing = rest + gamma(dS.cols(), u) * (sum + rest);
+    const bool sure = f.A(i, star) * (1 - rho(i, star)) > 0.75;
     dS(i, star) = sure ? missing : std::max(dS(i, star), missing);
   }
-  for (Index j = 0; j < dS.cols(); ++j) {
-    const double s = to_double(abs(t.dS(i, j)));
-    dX(i, j) = dS(i, j) + u * s;
-    if (c.plain.softcap)
-      dX(i, j) += s * (16 * u + 2 * f.delta(i, j) / double(*c.plain.softcap));
-  }
+  dX.row(i) = dS.row(i);
+  if (c.plain.softcap)
+    for (Index j = 0; j < dS.cols(); ++j) {
+      if (f.S(i, j) == -inf) continue;
+
+      // bound a cotangent below the cap
+      const double cap = double(*c.plain.softcap), S = to_double(abs(t.dS(i, j)));
+      const double tanh = std::tanh(to_double(t.X(i, j)) / cap);
+      const double slope = 1 - tanh * tanh, s = 16 * u + f.product(i, j) / cap;
+      dX(i, j) =
+          (1 + u) * (dS(i, j) * (slope + s) + S * s) + u * S * slope;
+    }
 }
 
 // check one case forward
@@ -511,16 +532,17 @@ void verify_few(const Case<T>& c, const std::vector<Page<T>>& pages) {
     if (sink) M = std::max(M, std::abs(double(*sink)));
     for (Index j = 0; j < c.K.rows(); ++j)
       if (f.S(i, j) > -inf) M = std::max(M, std::abs(f.S(i, j)));
-    const double more = f.v * (2 * M + 10 * P);
+    const double more = f.u * (2 * M + 10 * P);
     const double left = 1 - 3 * (f.most(i) + more);
     BOOST_REQUIRE(left > 0);
     const double mean = f.A.row(i).dot(f.r.row(i)) + f.sunk(i) + more;
     const RowVector<double> weight =
         (f.A.row(i).array() * (f.r.row(i).array() + more + mean)).matrix();
     const RowVector<double> size =
-        weight * lift<double>(c.V).cwiseAbs() / left;
+        f.own / left * (weight * lift<double>(c.V).cwiseAbs());
     verify(x.output(), t.O.row(i), (size.array() + f.tiny).matrix());
-    verify(distance(x.logZ(), t.L(i)), (mean + 5 * f.v * M) / left);
+    verify(distance(x.logZ(), t.L(i)),
+           f.own * (mean + 5 * f.u * M) / left);
   }
 }
 

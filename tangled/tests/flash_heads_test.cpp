@@ -221,11 +221,16 @@ BOOST_AUTO_TEST_CASE(refuses_outputs_of_other_heads) {
 // check decoding from pages
 /// What bringing maxima from base two to base e adds to the scores of row i.
 template <class T>
+<<<<<<< HEAD
 double rebased(const Truth& t, Index i) {
   double size = 0;
   for (Index j = 0; j < t.S.cols(); ++j)
     if (t.S(i, j) > quad(-inf))
       size = std::max(size, std::abs(to_double(t.S(i, j))));
+=======
+double rebased(const Truth& t) {
+  const double size = lift<double>(t.S).cwiseAbs().maxCoeff();
+>>>>>>> c9eca57a60f57517ce02c55218ac1ad78db757d2
   return 2 * unit_roundoff<T>() * size;
 }
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
@@ -309,6 +314,88 @@ BOOST_AUTO_TEST_CASE(few_queries_on_a_long_cache) {
   const auto y = decode<double>(c.Q, paged(c.K, c.V, 5000), c.plain);
   for (std::size_t i = 0; i < 3; ++i)
     verify(distance(y[i].o, clean[i].o) + distance(y[i].l, clean[i].l), 0);
+}
+/// The error of one query on a cache of pages of so many keys, and its
+/// bound with M and P counted so often.
+std::pair<double, double> plain_decoding(
+    const Matrix<float>& K, const Matrix<float>& V,
+    const Matrix<bool>& keep, Index page, Index block,
+    double count_M, double count_P) {
+  FlashRule<float> rule;
+  rule.scale = 1.0f, rule.key_block = block;
+  rule.keep = &keep, rule.keep_q = rule.keep_k = 1;
+  const Matrix<float> one = Matrix<float>::Ones(1, 1);
+  const auto y = decode<float>(one, paged(K, V, page), rule)[0];
+  const double P = std::ceil(double(K.rows()) / double(page)) *
+                   std::ceil(double(page) / 8192);
+
+  // find the truth of plain decoding
+  std::vector<quad> S, A;
+  std::vector<double> v;
+  quad m = quad(-inf), Z = 0, O = 0;
+  for (Index j = 0; j < K.rows(); ++j) {
+    if (!keep(0, j)) continue;
+    S.push_back(log(quad(2)) * quad(K(j) * std::numbers::log2e_v<float>));
+    v.push_back(double(V(j)));
+    if (m < S.back()) m = S.back();
+  }
+  for (const quad& s : S) A.push_back(exp(s - m)), Z += A.back();
+  const quad L = m + log(Z);
+  for (std::size_t k = 0; k < S.size(); ++k)
+    O += (A[k] /= Z) * quad(v[k]);
+
+  // bound plain decoding
+  const double u = 0x1p-24, b = double(std::min(block, K.rows()));
+  const double D = std::ceil(double(K.rows()) / b);
+  double M = std::abs(to_double(L)), mean = 0, most = 0, bound = 0;
+  for (const quad& s : S) M = std::max(M, std::abs(to_double(s)));
+  const auto rho = [&](std::size_t k) {
+    return u * (to_double(m - S[k]) + b + 3 + 6 * (D + 1) + count_M * M +
+                count_P * P);
+  };
+  for (std::size_t k = 0; k < S.size(); ++k)
+    mean += to_double(A[k]) * rho(k), most = std::max(most, rho(k));
+  for (std::size_t k = 0; k < S.size(); ++k)
+    bound += to_double(A[k]) * std::abs(v[k]) * (rho(k) + mean);
+  bound /= 1 - 3 * most;
+  return {distance(y.output()(0), O), bound};
+}
+BOOST_AUTO_TEST_CASE(maxima_are_rounded) {
+  const auto gain = [](float k) {
+    const float x = k * std::numbers::log2e_v<float>;
+    const float L = x * std::numbers::ln2_v<float>;
+    return double(L) - double(x) * std::numbers::ln2;
+  };
+  float low = 70000, high = low;
+  for (int i = 0; i < 2000; ++i) {
+    const float k = 70000 + float(i) / 128;
+    if (gain(k) < gain(low)) low = k;
+    if (gain(k) > gain(high)) high = k;
+  }
+  Matrix<float> K = Matrix<float>::Zero(8193, 1), V = K;
+  K(0) = low, K(8192) = high, V(0) = 1, V(8192) = -1;
+  Matrix<bool> keep = Matrix<bool>::Zero(1, 8193);
+  keep(0) = keep(8192) = true;
+  const auto [error, bound] = plain_decoding(K, V, keep, 8192, 128, 2, 10);
+  verify(error, bound);
+  refute(error, plain_decoding(K, V, keep, 8192, 128, 0, 10).second);
+}
+BOOST_AUTO_TEST_CASE(pages_are_added) {
+  const Index n = 8000;
+  const Matrix<float> K = Matrix<float>::Constant(
+      n, 1, -std::log(float(n)) / 2);
+  Matrix<float> V = Matrix<float>::Constant(n, 1, 1.5f);
+  float sum = 0;
+  for (Index j = 0; j < n; ++j) {
+    float& v = V(j);
+    const float half = std::ldexp(1.0f, std::ilogb(sum + 1.5f) - 24);
+    if (half >= 0x1p-23f) v += half + 0x1p-23f;
+    sum += v;
+  }
+  const Matrix<bool> keep = Matrix<bool>::Ones(1, n);
+  const auto [error, bound] = plain_decoding(K, V, keep, 1, 219, 2, 10);
+  verify(error, bound);
+  refute(error, plain_decoding(K, V, keep, 1, 219, 2, 0).second);
 }
 BOOST_AUTO_TEST_CASE(few_queries_at_every_boundary) {
   check_few_shapes<float, double>(120);

@@ -96,8 +96,10 @@ void check_shared() {
       verify(y.O.middleCols(h * e, e), t.O, f.dO_bound);
       verify(g.Q.middleCols(h * d, d), t.dQ, b.dQ);
       dK.middleCols(k, d) += t.dK, dV.middleCols(v, e) += t.dV;
-      keys.middleCols(k, d) += b.dK + 2 * f.u * lift<double>(t.dK).cwiseAbs();
-      values.middleCols(v, e) += b.dV + 2 * f.u * lift<double>(t.dV).cwiseAbs();
+      keys.middleCols(k, d) +=
+          (1 + f.u) * b.dK + f.u * lift<double>(t.dK).cwiseAbs();
+      values.middleCols(v, e) +=
+          (1 + f.u) * b.dV + f.u * lift<double>(t.dV).cwiseAbs();
     }
   verify(g.K, dK, keys);
   verify(g.V, dV, values);

@@ -411,20 +411,20 @@ void delta_in_chunks(double c) {
   const Matrix<quad> f = lift<quad>(F), p = lift<quad>(P), v = lift<quad>(V);
   Matrix<quad> M = Matrix<quad>::Zero(m, m);
   double work = 0, lost = 0;
-  const double g = 1.01 * gamma(m + C + 8, unit_roundoff<S>());
+  const double g = gamma(m + C + 1, unit_roundoff<S>());
   for (Index t = 0; t < n; ++t) {
     // follow one token of the delta rule, and what it rounds
     const quad b = quad(beta(t));
     if (t % C == 0) {
       lost += g * work;
-      work = to_double(M.norm());
+      work = to_double(M.norm()) + lost;
     }
-    const double length = to_double(p.row(t).norm());
+    const double length = to_double(p.row(t).norm()), rate = to_double(b);
     const Matrix<quad> u = b * (v.row(t) - p.row(t) * M);
-    lost += to_double(b) * length * g *
-            (to_double(v.row(t).norm()) + length * work);
+    const double e = g * (to_double(v.row(t).norm()) + length * work);
+    work += length * (to_double(u.norm()) + rate * (e + length * lost));
+    lost += rate * length * e;
     M += p.row(t).transpose() * u;
-    work += length * to_double(u.norm());
     verify(to_double((lift<quad>(ours.O.row(t)) - f.row(t) * M).norm()),
            to_double(f.row(t).norm()) * (lost + g * work));
   }

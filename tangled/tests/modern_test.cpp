@@ -385,7 +385,8 @@ BOOST_AUTO_TEST_CASE(stick_in_double) {
       for (Index j = 30; j-- > 0;) {
         m += 1, L += attn::detail::spent(s(i, j));
         const double E = 5 * m + (m + 4) * L + 2 * std::abs(s(i, j)) + 4;
-        bound(i, j) = 1.01 * 0x1p-53 * E * to_double(truth.A(i, j)) +
+        bound(i, j) = to_double(truth.A(i, j)) *
+                          std::expm1(0x1p-53 * E / (1 - (m + 8) * 0x1p-53)) +
                       0x1p-1074;
       }
     }

@@ -128,10 +128,9 @@ struct Cuts {
   double N, b, D, also = 0;  // also: of M, more in delta
 };
 template <class T>
-Cuts cuts_of(const RingCase<T>& c, int p = 0) {
+Cuts cuts_of(const RingCase<T>& c, const Shards& keys) {
   const Index block = std::min(c.plain.key_block, c.K.rows());
-  Index N = 1, longest = p > 0 ? 0 : std::min(16 * block, c.K.rows());
-  const Shards keys = p > 0 ? c.keys(p) : Shards{};
+  Index N = c.plain.sink.has_value(), longest = 0;
   for (const auto& place : keys.of)
     for (const Piece& piece : place) {
       if (piece.n == 0) continue;
@@ -139,32 +138,32 @@ Cuts cuts_of(const RingCase<T>& c, int p = 0) {
       longest = std::max(longest, std::min(16 * block, piece.n));
     }
   const double b = double(std::max<Index>(1, std::min(block, longest)));
-  return {p > 0 ? double(N) : 17, b, std::ceil(double(longest) / b), 0};
+  return {double(std::max<Index>(1, N)), b, std::ceil(double(longest) / b)};
 }
+template <class T>
+Cuts cuts_of(const RingCase<T>& c, int p) { return cuts_of(c, c.keys(p)); }
 template <class T>
 Cuts cuts_of_decoding(const RingCase<T>& c, int p) {
   return {double(p - 1), 1, double(c.K.rows()), 2 * unit_roundoff<T>()};
 }
 template <class T>
 struct Bounds {
-  double v = unit_roundoff<T>(), u = 1.01 * v;
+  double u = unit_roundoff<T>();
   double tiny = 100 * double(std::numeric_limits<T>::min());
   double last = -std::log(  // no exponential of less is zero
       double(std::numeric_limits<T>::denorm_min()));
   double N, b, D, also;
-  Matrix<double> A, O, delta, rho;
+  Matrix<double> A, O, product, delta, rho;  // product: X's part of delta
   Vector<double> L, mean, left;  // left: 1 - 3 rho_i
 
-  Bounds(const RingCase<T>& c, const Truth& t)
-      : Bounds(c, t, cuts_of(c)) {}
   Bounds(const RingCase<T>& c, const Truth& t, const Cuts& k);
   void row(const RingCase<T>& c, const Truth& t, Index i);
 };
 template <class T>
 Bounds<T>::Bounds(const RingCase<T>& c, const Truth& t, const Cuts& k)
     : N(k.N), b(k.b), D(k.D), also(k.also), A(lift<double>(t.A)),
-      delta(Matrix<double>::Zero(A.rows(), A.cols())), rho(delta),
-      L(Vector<double>::Zero(A.rows())), mean(L),
+      product(Matrix<double>::Zero(A.rows(), A.cols())), delta(product),
+      rho(product), L(Vector<double>::Zero(A.rows())), mean(L),
       left(Vector<double>::Ones(A.rows())) {
   for (Index i = 0; i < A.rows(); ++i)
     if (!is_forbidden(t.L(i))) row(c, t, i);
@@ -177,7 +176,7 @@ template <class T>
 void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
   const FlashRule<T> rule = c.rule();
   const double scale = to_double(t.scale);
-  const double w = v / (1 - double(c.Q.cols() + 7) * v);
+  const double w = u / (1 - double(c.Q.cols() + 7) * u);
   const double sink = rule.sink ? double(*rule.sink) : -inf;
   double m = sink, M = std::abs(to_double(t.L(i))), n = 0;
   if (rule.sink) M = std::max(M, std::abs(sink)), n = 1;
@@ -190,7 +189,7 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
       size += std::abs(scale * double(c.Q(i, a)) * double(c.K(j, a)));
 
     // bound the error of a score
-    delta(i, j) = w * (double(c.Q.cols()) + 5) * size;
+    delta(i, j) = product(i, j) = w * (double(c.Q.cols()) + 5) * size;
     if (rule.softcap) delta(i, j) += w * 10 * double(*rule.softcap);
     if (rule.slope != 0)
       delta(i, j) += 3 * w * double(rule.slope) * double(distance_of(c, i, j));
@@ -202,7 +201,7 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
   const double more = b + 3 + 6 * (D + 1) + 3 * M + 3 * lambda + 4 * N;
   double most = 0;
   if (rule.sink) {
-    const double its = v * (m - sink + more);
+    const double its = u * (m - sink + more);
     mean(i) = to_double(t.A_sink(i)) * its;
     if (m - sink <= last) most = its;
   }
@@ -210,12 +209,12 @@ void Bounds<T>::row(const RingCase<T>& c, const Truth& t, Index i) {
     const double S = to_double(t.S(i, j));
     if (S == -inf) continue;
     delta(i, j) += also * M;
-    rho(i, j) = delta(i, j) + v * (m - S + more);
+    rho(i, j) = delta(i, j) + u * (m - S + more);
     mean(i) += A(i, j) * rho(i, j);
     if (m - S <= last) most = std::max(most, rho(i, j));
   }
   left(i) = 1 - 3 * most;
-  L(i) = (mean(i) + v * (M + 2 * lambda)) / left(i);
+  L(i) = (mean(i) + u * (M + 2 * lambda)) / left(i);
 }
 
 // write the gradients on the whole sequence in quad
@@ -262,11 +261,14 @@ BackTruth backward_truth(const RingCase<T>& c, const Truth& f) {
 }
 
 // evaluate the bounds of the ring going back
+/// Relative errors x and y of two factors, in their product.
+inline double compound(double x, double y) { return x + y + x * y; }
 template <class T>
 struct BackBounds {
   Matrix<double> dX, dQ, dK, dV;
   double dsink = 0;
-  BackBounds(const RingCase<T>& c, const Truth& f, const BackTruth& t);
+  BackBounds(const RingCase<T>& c, const Truth& f, const BackTruth& t,
+             const Cuts& k);
 
  private:
   void row(const RingCase<T>& c, const Truth& f, const BackTruth& t,
@@ -274,19 +276,18 @@ struct BackBounds {
 };
 template <class T>
 BackBounds<T>::BackBounds(const RingCase<T>& c, const Truth& f,
-                          const BackTruth& t)
+                          const BackTruth& t, const Cuts& cuts)
     : dX(Matrix<double>::Zero(f.A.rows(), f.A.cols())) {
-  const Bounds<T> bound(c, f);
+  const Bounds<T> bound(c, f, cuts);
   Matrix<double> rho = dX;
   for (Index i = 0; i < dX.rows(); ++i)
     if (!is_forbidden(f.L(i))) row(c, f, t, bound, i, rho);
-  const double u = bound.u, n = double(dX.rows()), m = double(dX.cols());
-  const double scale = to_double(f.scale);
-  const double more = bound.N + 6 + double(c.others);
+  const Index n = dX.rows() + c.others, m = dX.cols();
+  const double u = bound.u, scale = to_double(f.scale), g = gamma(n, u);
   const Matrix<double> X = lift<double>(t.dX).cwiseAbs();
-  const Matrix<double> V = bound.A.array() * (rho.array() + u * (n + more));
-  const Matrix<double> q = dX + u * (m + more) * X;
-  const Matrix<double> k = dX + u * (n + more) * X;
+  const Matrix<double> V = bound.A.array() * (g + (1 + g) * rho.array());
+  const Matrix<double> q = dX + gamma(m + 3, u) * (X + dX);
+  const Matrix<double> k = dX + gamma(n + 3, u) * (X + dX);
   dQ = scale * (q * lift<double>(c.K).cwiseAbs());
   dK = scale * (k.transpose() * lift<double>(c.Q).cwiseAbs());
   dV = V.transpose() * lift<double>(c.dO).cwiseAbs();
@@ -297,50 +298,65 @@ template <class T>
 void BackBounds<T>::row(const RingCase<T>& c, const Truth& f,
                         const BackTruth& t, const Bounds<T>& bound, Index i,
                         Matrix<double>& rho) {
-  const double u = bound.u, e = double(c.V.cols()), L = to_double(f.L(i));
+  const double u = bound.u, g = gamma(c.V.cols(), u);
+  const double L = std::abs(to_double(f.L(i))), error_L = bound.L(i);
 
   // bound the mean of a row
-  double error_D = 0, D = 0;
+  double error_D = 0, y = std::abs(double(c.dL(i)));  // y bounds |D - dL|
   for (Index a = 0; a < c.V.cols(); ++a) {
     const double dO = std::abs(double(c.dO(i, a)));
     const double O = std::abs(to_double(f.O(i, a)));
-    error_D += dO * (bound.O(i, a) + u * (e + 2) * O), D += dO * O;
+    error_D += dO * (bound.O(i, a) + g * (O + bound.O(i, a))), y += dO * O;
   }
-  error_D += 2 * u * (D + std::abs(double(c.dL(i))));
+  error_D = (1 + u) * error_D + u * y;
   Vector<double> own = Vector<double>::Zero(dX.cols());
 
   // bound the cotangents of a row
   for (Index j = 0; j < dX.cols(); ++j) {
     if (is_forbidden(f.S(i, j))) continue;
-    rho(i, j) = bound.delta(i, j) + bound.L(i) +
-                u * (std::abs(to_double(f.S(i, j)) - L) + 2 * std::abs(L) + 8);
+    const double S = to_double(f.S(i, j) - f.L(i));
+    const double x =
+        bound.delta(i, j) + error_L + (2 * u + u * u) * (L + error_L);
+    rho(i, j) = std::expm1((1 + u) * x + u * std::abs(S) + 4 * u);
     double size = 0;
     for (Index a = 0; a < c.V.cols(); ++a)
       size += std::abs(double(c.dO(i, a)) * double(c.V(j, a)));
-    own[j] = bound.A(i, j) *
-             ((rho(i, j) + 3 * u) * std::abs(to_double(t.g(i, j))) +
-              u * (e + 1) * size + error_D);
+    const double bar = std::abs(to_double(t.g(i, j)));
+    const double eta = (1 + u) * (g * size + error_D) + u * bar;
+    const double q = compound(rho(i, j), u);
+    own[j] = bound.A(i, j) * (q * (bar + eta) + eta);
   }
 
   // bound the sink and the dominant key of a row
   const FlashRule<T> r = c.rule();
-  const double sink = to_double(f.A_sink(i)), dL = std::abs(double(c.dL(i)));
-  const double rho_sink = bound.L(i) + u * (std::abs(L) + 6 +
-      (r.sink ? std::abs(double(*r.sink)) : 0.0));
-  const double sink_error = sink * (rho_sink * (D + dL) + error_D + 3 * u * dL);
-  dsink += sink_error + u * double(dX.rows() + 16) * sink * (D + dL);
-  for (Index j = 0; j < dX.cols(); ++j) {
-    if (is_forbidden(f.S(i, j))) continue;
-    const double S = std::abs(to_double(t.dS(i, j))), A = bound.A(i, j);
-    double rest = sink_error, sum = dL + sink * (D + dL);
-    for (Index k = 0; k < dX.cols(); ++k)
-      if (k != j) rest += own[k], sum += std::abs(to_double(t.dS(i, k)));
-    rest += u * (double(dX.cols()) + bound.N + 4) * sum;
-    const double error = A > 0.76 ? rest
-                       : A > 0.74 ? std::max(rest, own[j]) : own[j];
-    dX(i, j) = error * to_double(t.slope(i, j)) + 2 * u * S;
-    if (r.softcap)
-      dX(i, j) += S * (16 * u + bound.delta(i, j) / double(*r.softcap));
-  }
+  const double A_sink = to_double(f.A_sink(i));
+  const double below =
+      r.sink ? std::abs(to_double(quad(*r.sink) - f.L(i))) : 0;
+  const double q_sink =
+      compound(std::expm1((1 + u) * error_L + u * below + 2 * u), u);
+  const double sink_error = A_sink * (q_sink * (y + error_D) + error_D);
+  dsink += sink_error + gamma(dX.rows(), u) * (A_sink * y + sink_error);
+  for (Index j = 0; j < dX.cols(); ++j)
+    if (!is_forbidden(f.S(i, j))) {
+      // bound the missing cotangent
+      const double A = bound.A(i, j), most = A * (1 + rho(i, j));
+      double rest = sink_error;
+      double sum = std::abs(double(c.dL(i))) + A_sink * y;
+      for (Index k = 0; k < dX.cols(); ++k)
+        if (k != j) rest += own[k], sum += std::abs(to_double(t.dS(i, k)));
+      rest += gamma(dX.cols(), u) * (sum + rest);
+      const bool sure = A * (1 - rho(i, j)) > 0.75;
+      const double error = sure          ? rest
+                           : most > 0.75 ? std::max(rest, own[j]) : own[j];
+
+      // bound a cotangent below the cap
+      const double S = std::abs(to_double(t.dS(i, j)));
+      const double slope = to_double(t.slope(i, j));
+      dX(i, j) = error;
+      if (r.softcap) {
+        const double s = 16 * u + bound.product(i, j) / double(*r.softcap);
+        dX(i, j) = (1 + u) * (error * (slope + s) + S * s) + u * S * slope;
+      }
+    }
 }
 }  // namespace attn

@@ -107,6 +107,88 @@ BOOST_AUTO_TEST_CASE(forward_float) {
   check_rule<float>(everything<float>, 7);
 }
 
+// check that terms of the bound are needed
+/// The error of an output, and its bound with M and N counted so often.
+std::pair<double, double> spans_of_one(const Matrix<float>& K,
+                                       const Matrix<float>& V,
+                                       double count_M, double count_N) {
+  const Index n = K.rows();
+  Shards keys{{{}}};
+  for (Index j = 0; j < n; ++j) keys.of[0].push_back({j, 1});
+  FlashHeads<float> many;
+  many.rule.scale = 1.0f;
+  const Matrix<float> one = Matrix<float>::Ones(1, 1);
+  const auto y = ring_attention<float>(
+      {MPI_COMM_SELF, contiguous(1, 1), keys}, one, K, V, many);
+
+  // find the truth of spans of one key
+  Vector<quad> S(n), A(n);
+  for (Index j = 0; j < n; ++j)
+    S(j) = log(quad(2)) * quad(K(j) * std::numbers::log2e_v<float>);
+  const quad m = S.maxCoeff();
+  for (Index j = 0; j < n; ++j) A(j) = exp(S(j) - m);
+  const quad Z = A.sum(), L = m + log(Z);
+  A /= Z;
+  const quad O = A.dot(lift<quad>(V).col(0));
+
+  // bound the output of spans of one key
+  const double u = 0x1p-24, lambda = std::log(double(n));
+  const Vector<double> a = lift<double>(A), s = lift<double>(S);
+  const double M = std::max(s.cwiseAbs().maxCoeff(), to_double(abs(L)));
+  const double more = 1 + 3 + 12 + count_M * M + 3 * lambda +
+                      count_N * double(n);
+  const Vector<double> rho = u * (more + s.maxCoeff() - s.array()).matrix();
+  const double bound = a.cwiseProduct(lift<double>(V).cwiseAbs().col(0))
+                           .dot((rho.array() + a.dot(rho)).matrix()) /
+                       (1 - 3 * rho.maxCoeff());
+  return {distance(y.O(0), O), bound};
+}
+/// Two keys k near 7000 whose computed scores are rounded most, down and
+/// up, on their way from base two.
+Matrix<float> keys_rounded_apart() {
+  const auto gain = [](float k) {
+    const float x = k * std::numbers::log2e_v<float>;
+    const float L = x * std::numbers::ln2_v<float>;
+    return double(L) - double(x) * std::numbers::ln2;
+  };
+  Matrix<float> K = Matrix<float>::Constant(2, 1, 7000);
+  for (int i = 0; i < 2000; ++i) {
+    const float k = 7000 + float(i) / 2048;
+    if (gain(k) < gain(K(0))) K(0) = k;
+    if (gain(k) > gain(K(1))) K(1) = k;
+  }
+  return K;
+}
+Matrix<float> values_rounded_up(Index n) {
+  Matrix<float> V = Matrix<float>::Constant(n, 1, 1.5f);
+  float sum = 0;
+  for (Index j = 0; j < n; ++j) {
+    float& v = V(j);
+    const float half = std::ldexp(1.0f, std::ilogb(sum + 1.5f) - 24);
+    if (half >= 0x1p-23f) v += half + 0x1p-23f;
+    sum += v;
+  }
+  return V;
+}
+BOOST_AUTO_TEST_CASE(terms_that_are_needed) {
+  const Matrix<float> K = keys_rounded_apart(), V{{1}, {-1}};
+  const Index n = 1024;
+  const Matrix<float> flat = Matrix<float>::Constant(
+      n, 1, -std::log(float(n)) / 2);
+  const Matrix<float> up = values_rounded_up(n);
+  const auto [apart, bound] = spans_of_one(K, V, 3, 4);
+  const auto [chain, longer] = spans_of_one(flat, up, 3, 4);
+  verify(apart, bound), verify(chain, longer);
+  refute(apart, spans_of_one(K, V, 0, 4).second);
+  refute(chain, spans_of_one(flat, up, 3, 0).second);
+  for (double b = 1; b < 20; ++b)
+    for (double D = 1; D <= 16; ++D)
+      for (double N = 1; N < 20; ++N) {
+        const double lambda = std::log(N * D * b);
+        verify(3 * lambda, (b + 3 + 6 * (D + 1) + 1.5 * lambda + 4 * N) / 4);
+      }
+}
+
 // check the edges of the ring
 BOOST_AUTO_TEST_CASE(fewer_rows_than_ranks) {
   for (const Index n_q : {0, 1, 3})
@@ -144,7 +226,7 @@ bool same_as_flash(MPI_Comm comm, Index n, const FlashRule<T>& rule) {
 }
 template <class T>
 Worst compare_with_flash(MPI_Comm comm) {
-  const Index lane = detail::lanes<T>, sweep = 4 * lane;
+  const Index lane = detail::lanes<T>, sweep = FlashRule<T>{}.groups * lane;
   FlashRule<T> window = causal_rule<T>();
   window.left = 30, window.softcap = T(2);
   Worst worst;

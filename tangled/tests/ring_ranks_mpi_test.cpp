@@ -380,18 +380,18 @@ BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
       reduce_states(comm, x);
       Worst worst;
       for (std::uint64_t i = 0; i < 50; ++i) {
-        auto y = Online<quad>::nothing(4);
-        double size = 0;
+        auto y = Online<quad>::nothing(4), size = y;
         for (std::uint64_t r = 0; r < std::uint64_t(p); ++r) {
           const auto s = random_state(i * 8 + r);
-          y = merge(y, Online<quad>{quad(s.m), quad(s.l), lift<quad>(s.o)});
-          size += double(s.l + s.o.cwiseAbs().sum());
+          const quad m = s.m, l = s.l;
+          const RowVector<quad> o = lift<quad>(s.o);
+          y = merge(y, Online<quad>{m, l, o});
+          size = merge(size, Online<quad>{m, l, o.cwiseAbs()});
         }
-        // each of at most p mergers: arguments below 200, and 4 roundings
-        const double bound = size * 1.01 * unit_roundoff<float>() *
-                             (200 + 4 * p);
-        worst.add(distance(x[i].l, y.l), bound);
-        worst.add(distance(x[i].o, y.o), bound);
+        const double u = unit_roundoff<float>();
+        const double q = std::expm1(u * (200 + 4 * (p - 1)) / (1 - 2 * u));
+        worst.add(distance(x[i].l, y.l), q * to_double(size.l));
+        worst.add(x[i].o, y.o, RowVector<double>(q * lift<double>(size.o)));
       }
       return worst;
     });
