@@ -221,16 +221,11 @@ BOOST_AUTO_TEST_CASE(refuses_outputs_of_other_heads) {
 // check decoding from pages
 /// What bringing maxima from base two to base e adds to the scores of row i.
 template <class T>
-<<<<<<< HEAD
 double rebased(const Truth& t, Index i) {
   double size = 0;
   for (Index j = 0; j < t.S.cols(); ++j)
     if (t.S(i, j) > quad(-inf))
       size = std::max(size, std::abs(to_double(t.S(i, j))));
-=======
-double rebased(const Truth& t) {
-  const double size = lift<double>(t.S).cwiseAbs().maxCoeff();
->>>>>>> c9eca57a60f57517ce02c55218ac1ad78db757d2
   return 2 * unit_roundoff<T>() * size;
 }
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
