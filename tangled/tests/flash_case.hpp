@@ -430,7 +430,7 @@ void BackBounds<T>::row(const Case<T>& c, const TruthIn<R>& t,
   }
   if (star >= 0) {
     const double missing =
-        rest + u * std::abs(dL) + u * double(dS.cols() + 3) * sum;
+        rest + u * double(dS.cols() + 3) * (sum + std::abs(dL));
     const bool sure = f.A(i, star) > 0.76;
     dS(i, star) = sure ? missing : std::max(dS(i, star), missing);
   }
