@@ -97,7 +97,8 @@ Example tanh_attained (R : realType) := @tangent.tanh_attained R 1 ler01.
 
 (* an example of a layer with errors, in Coq *)
 Section Rounded.
-Variables (R : realType) (X WQ C WK WV WO : 'M[R]_1).
+Variables (R : realType) (n : nat) (X : 'M[R]_(n, 1)).
+Variables (WQ C WK WV WO : 'M[R]_1) (seen : 'I_n -> pred 'I_1).
 Let u : R := 25%:R^-1.
 Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
 Let ok (a : R) : logerr.rounds u a a.
@@ -126,6 +127,7 @@ Qed.
 Let sum (I : finType) (i0 : I) (x y : I -> R) : (forall i, i = i0) ->
   mhround.computed u 1 x y None (times (x i0) (y i0)).
 Proof. by move=> all; exists (times (x i0) (y i0)); first exact: dot. Qed.
+Let key i := {j : 'I_1 | seen i j}.
 Let z : R := Num.sqrt 1%:R.
 Let P (h : unit) i a := times (X i 0) (WQ 0 a).
 Let Q h i a := times (1 / z) (P h i a).
@@ -134,34 +136,35 @@ Let V (s : unit) j c := times (C j 0) (WV 0 c).
 Let s h i := times (Q h i 0) (K tt 0 0).
 Let e h i : R := expR ((s h i - s h i) * (1 + 0)) * (1 + 0).
 Let A h i := e h i / e h i * (1 + 0).
-Let O h i c := times (A h i) (V tt 0 c).
+Let O h i c := if #|{: key i}| is 0%N then 0 else times (A h i) (V tt 0 c).
 Let Y i f := times (O tt i 0) (WO 0 f).
-Let all (i : 'I_1) : pred 'I_1 := xpredT.
 Let none (S T : Type) (s : S) (a : T) : option R := None.
 Let lowered (h : unit) i a : exists d e', [/\ `|d| <= u, `|e'| <= 1 / 2%:R
   & Q h i a = 1 / z * P h i a * (1 + d) + e'].
 Proof. by exists 0, 0; rewrite normr0 u_ge0 divr_ge0 ?ler01 ?ler0n. Qed.
-Let exponentials (h : unit) (i : 'I_1) (j : {j | all i j}) :
+Let exponentials (h : unit) i (j : key i) :
   exists d e', [/\ `|d| <= u, `|e'| <= 2%:R * u
     & e h i = expR ((s h i - s h i) * (1 + d)) * (1 + e')].
 Proof. by exists 0, 0; rewrite normr0 u_ge0 mulr_ge0 ?ler0n. Qed.
-Let same (i : 'I_1) (j k : {j | all i j}) : k = j.
+Let same i (j k : key i) : k = j.
 Proof. by apply: val_inj; rewrite /= !ord1. Qed.
-Let scores (h : unit) (i : 'I_1) (j : {j | all i j}) :
+Let scores (h : unit) i (j : key i) :
   mhround.computed u 1 (Q h i) (K tt (val j)) None (s h i).
 Proof. by rewrite (ord1 (val j)); apply: (@sum _ 0) => k; rewrite ord1. Qed.
-Let sums (h : unit) (i : 'I_1) (j : {j | all i j}) : softmaxbound.summed u
-  [seq e h i | j <- enum [finType of {j | all i j}]] (e h i).
+Let sums (h : unit) i (j : key i) : softmaxbound.summed u
+  [seq e h i | j <- enum {: key i}] (e h i).
 Proof. by rewrite (alone (same j)); exact: softmaxbound.One. Qed.
-Let quotients (h : unit) (i : 'I_1) (j : {j | all i j}) : exists2 d, `|d| <= u
+Let quotients (h : unit) i (j : key i) : exists2 d, `|d| <= u
   & A h i = e h i / e h i * (1 + d).
 Proof. by exists 0; rewrite ?normr0. Qed.
-Let outputs (h : unit) (i : 'I_1) c : chains.underflown u (1 / 2%:R)
-  [seq (A h i, V tt (val j) c) | j <- enum [finType of {j | all i j}]]
-  (O h i c).
+Let outputs (h : unit) i c : if #|{: key i}| is 0%N then O h i c = 0
+  else chains.underflown u (1 / 2%:R)
+    [seq (A h i, V tt (val j) c) | j <- enum {: key i}] (O h i c).
 Proof.
-pose j : {j | all i j} := exist _ 0 isT.
-by have := @dot _ j (fun=> A h i) (fun k => V tt (val k) c) (same j).
+rewrite /O; case E: #|_| => [|k] //.
+have /card_gt0P[j _] : (0 < #|{: key i}|)%N by rewrite E.
+have := @dot _ j (fun=> A h i) (fun k => V tt (val k) c) (same j).
+by rewrite (ord1 (val j)).
 Qed.
 Let layer i f : mhround.computed u 1 (fun hc : unit * 'I_1 => O hc.1 i hc.2)
   (fun hc => WO hc.2 f) None (Y i f).
@@ -169,8 +172,8 @@ Proof. by apply: (@sum _ (tt, 0)) => -[[] k]; rewrite ord1. Qed.
 Let product (x y : 'I_1 -> R) :
   mhround.computed u 1 x y None (times (x 0) (y 0)).
 Proof. by apply: sum => k; rewrite ord1. Qed.
-Example layer_rounding := @mhround.layer_rounding R u 1 1 1 1 1 1 1 1
-  unit_finType unit_finType id all
+Example layer_rounding := @mhround.layer_rounding R u 1 n 1 1 1 1 1 1
+  unit_finType unit_finType id seen
   X (fun=> WQ) C (fun=> WK) (fun=> WV) (fun=> WO) (@none _ _)
   (@none _ _) (@none _ _) (fun=> None) (@none _ _)
   u_ge0 ler01 (@few 3 isT) extents P Q K V z (1 / z)

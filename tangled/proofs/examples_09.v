@@ -1,7 +1,7 @@
 (* proofs/examples_09.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
 From attn Require finished online recompute transfers all_gradients cap
-  merged.
+  merged rounding dominant.
 From mathcomp.classical Require boolp.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -48,6 +48,39 @@ Example conservation_with_sink := @all_gradients.conservation_with_sink R _ _
 End Sink.
 Example derive_cap (R : realType) x :=
   @cap.derive_cap R 1 x (oner_neq0 R).
+
+(* an example of a key set aside, in Coq *)
+Section SetAside.
+Variables (R : realFieldType) (y : bool -> R).
+Let u : R := 25%:R^-1.
+Let A (j : bool) : R := half R j.
+Let L : R := \sum_j A j * y j.
+Let u_ge0 : 0 <= u. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let few : #|bool_finType|%:R * u < 1.
+Proof. by rewrite card_bool ltr_pdivr_mulr ?ltr0n// mul1r ltr_nat. Qed.
+Let A_ge0 j : 0 <= A j. Proof. by rewrite invr_ge0 ler0n. Qed.
+Let weights j : `|A j - A j| <= 1 * A j.
+Proof. by rewrite subrr normr0 mul1r. Qed.
+Let brackets j : `|y j - y j| <= 1. Proof. by rewrite subrr normr0 ler01. Qed.
+Let others : enum (predC1 true) = [:: false].
+Proof.
+apply: perm_small_eq => //; apply: uniq_perm => [||[]] //.
+- exact: enum_uniq.
+- by rewrite mem_enum !inE.
+- by rewrite mem_enum !inE.
+Qed.
+Let missing : rounding.computed u ((L, 1) ::
+    [seq (A j, - y j) | j <- enum (predC1 true)])
+  ((L * 1 + A false * - y false * (1 + 0)) * (1 + 0)).
+Proof.
+rewrite others; apply: rounding.Fused; last by rewrite normr0.
+by apply: rounding.Product; rewrite normr0.
+Qed.
+Example dominant := @dominant.dominant R bool_finType u 1 1 L A A y y true _
+  u_ge0 few ler01 A_ge0 (half_sum R) erefl weights brackets missing.
+Example textbook_may_reach := @dominant.textbook_may_reach R bool_finType 1
+  A y y true A_ge0 brackets.
+End SetAside.
 
 (* examples of rounded blocks, in Coq *)
 Section Two.

@@ -200,9 +200,10 @@ Hypotheses (largest : forall h i j, S' h i j <= top h i)
     [seq e' h i j | j <- enum {: keys i}] (total h i))
   (quotients : forall h i j, exists2 d, `|d| <= u
     & A' h i j = e' h i j / total h i * (1 + d))
-  (outputs : forall h i c, underflown u (eta / 2%:R)
-    [seq (A' h i j, V' (set h) (val j) c) | j <- enum {: keys i}]
-    (O' h i c))
+  (outputs : forall h i c, if #|{: keys i}| is 0%N then O' h i c = 0
+    else underflown u (eta / 2%:R)
+      [seq (A' h i j, V' (set h) (val j) c) | j <- enum {: keys i}]
+      (O' h i c))
   (layer : forall i f, computed (fun hc : H * 'I_dv => O' hc.1 i hc.2)
     (fun hc => WO hc.1 hc.2 f) (bO f) (Y' i f)).
 
@@ -282,7 +283,11 @@ exact: (softmaxbound.softmax_bound u_ge0 u2 n_u (scores_near h i)
 Qed.
 Lemma outputs_near h i c : `|O' h i c - O h i c| <= dO h i c.
 Proof.
-apply: (product_rule u_ge0 eta_ge0 _ _ _ (outputs h i c)).
+have := outputs h i c; case E: #|{: keys i}| => [|k] => [->|oE].
+  have none (f : keys i -> R) : \sum_j f j = 0.
+    by apply: big1 => j _; have := fintype0 j E.
+  by rewrite /O /dO /product !none E mulr0 mul0r !addr0 subrr normr0.
+apply: (product_rule u_ge0 eta_ge0 _ _ _ oE).
 - exact: okm.
 - exact: weights_near.
 - by move=> j; exact: values_near.

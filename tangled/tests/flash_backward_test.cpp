@@ -98,16 +98,158 @@ BOOST_AUTO_TEST_CASE(conservation) {
   }
 }
 
+// check a dominant cotangent by itself
+/// A row whose last key is dominant, as meant and as computed.
+template <class T>
+struct DominantRow {
+  Vector<quad> A, y;              // weights; bar A - D + bar L
+  Vector<T> computed_A, computed_y;
+  T dL;
+  Index others() const { return A.size() - 1; }
+  quad cotangent() const { return A(others()) * y(others()); }
+
+  // measure the errors of a row
+  quad eta() const {
+    return (lift<quad>(computed_y) - y).cwiseAbs().maxCoeff();
+  }
+  quad rho() const {
+    return ((lift<quad>(computed_A) - A).cwiseQuotient(A)).cwiseAbs().maxCoeff();
+  }
+  quad rest() const { return A.head(others()).sum(); }
+  quad sizes() const {
+    return A.cwiseProduct(y).head(others()).cwiseAbs().sum() +
+           quad(std::abs(double(dL)));
+  }
+  double bound(Index roundings) const {
+    const quad nu = quad(double(roundings) * unit_roundoff<T>());
+    const quad g = (quad(1) + rho()) / (quad(1) - nu);
+    return to_double(rest() * g * eta() + (g - quad(1)) * sizes());
+  }
+  double first_order() const {
+    const quad nu = quad(double(A.size()) * unit_roundoff<T>());
+    return to_double(rest() * eta() + (rho() + nu) * sizes());
+  }
+};
+template <class T>
+T what_is_missing(const DominantRow<T>& r, Dice& roll) {
+  std::vector<T> terms{r.dL};
+  const auto some = [&] { return std::size_t(roll(Index(terms.size()))); };
+  for (Index j = 0; j < r.others(); ++j) {
+    const T a = r.computed_A(j), y = -r.computed_y(j);
+    if (T& term = terms[some()]; roll(2) == 0)
+      term = std::fma(a, y, term);
+    else
+      terms.push_back(a * y);
+  }
+  while (terms.size() > 1) {
+    std::swap(terms[some()], terms.back());
+    const T last = terms.back();
+    terms.pop_back();
+    terms[some()] += last;
+  }
+  return terms[0];
+}
+template <class T>
+DominantRow<T> draw_dominant_row(std::uint64_t seed, Dice& roll) {
+  const auto below = [&](Index n) {
+    return std::pow(10.0, -double(roll(n)));
+  };
+  const Index n = 2 + roll(40);
+  Vector<quad> A = gaussian<quad>(n, 1, seed, "A").cwiseAbs();
+  A *= quad(0.25 * below(9)) / A.head(n - 1).sum();
+  A(n - 1) = quad(1) - A.head(n - 1).sum();
+  Vector<quad> dA = gaussian<quad>(n, 1, seed, "dA");
+  if (roll(2)) dA(0) = quad(0);
+  const T dL = roll(2) ? T(gaussian<double>(1, 1, seed, "dL")(0)) : T(0);
+  const quad D = A.cwiseProduct(dA).sum();
+  const Vector<quad> y = (dA.array() - D + quad(double(dL))).matrix();
+
+  // draw the errors of a row
+  const quad rho(0.9 * below(9)), eta(below(9));
+  const auto errors = [&](const char* which) -> Vector<quad> {
+    const Vector<quad> part = gaussian<quad>(n, 1, seed, which);
+    return part.unaryExpr([](const quad& x) {
+      return x < quad(-1) ? quad(-1) : quad(1) < x ? quad(1) : x;
+    });
+  };
+  const Vector<quad> off_A = rho * A.cwiseProduct(errors("rho"));
+  const Vector<quad> off_y = eta * errors("eta");
+  return {A, y, lift<T>(A + off_A), lift<T>(y + off_y), dL};
+}
+template <class T>
+void dominant_rows() {
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    Dice roll{seed};
+    const auto r = draw_dominant_row<T>(seed, roll);
+    verify(distance(what_is_missing(r, roll), r.cotangent()),
+           r.bound(r.A.size()));
+  }
+}
+BOOST_AUTO_TEST_CASE(dominant_row) {
+  dominant_rows<float>();
+  dominant_rows<double>();
+}
+DominantRow<float> all_one_way(float rho, float eta) {
+  DominantRow<float> r;
+  r.A = Vector<quad>::Constant(5, quad(0x1p-5));
+  r.y = Vector<quad>::Constant(5, quad(1));
+  r.A(4) = quad(0.875), r.y(4) = quad(-0.125) / quad(0.875);
+  r.computed_A = (1 + rho) * lift<float>(r.A);
+  r.computed_y = (lift<float>(r.y).array() + eta).matrix();
+  r.computed_A(4) = float(to_double(r.A(4)));
+  r.computed_y(4) = float(to_double(r.y(4)));
+  r.dL = 0;
+  return r;
+}
+DominantRow<float> all_rounded_up(Index n) {
+  const float u = 0x1p-24f;
+  DominantRow<float> r;
+  r.A = Vector<quad>::Constant(n, quad(0x1p-10));
+  r.A(n - 1) = quad(1) - r.rest();
+  r.y = Vector<quad>::Constant(n, quad(-1024 * (u + u / 4096)));
+  r.y(n - 1) = (quad(1) - r.A.cwiseProduct(r.y).head(n - 1).sum()) / r.A(n - 1);
+  r.computed_A = lift<float>(r.A), r.computed_y = lift<float>(r.y);
+  r.dL = 1;
+  return r;
+}
+BOOST_AUTO_TEST_CASE(dominant_row_at_its_worst) {
+  for (const float rho : {0.0f, 0.125f, 0.5f, 1.0f})
+    for (const float eta : {0.0f, 0.125f, 1.0f, 8.0f}) {
+      // hold one row to the bound
+      const auto r = all_one_way(rho, eta);
+      Dice roll{1};
+      const double off = distance(what_is_missing(r, roll), r.cotangent());
+      verify(off, r.bound(5));
+      if (rho + eta > 0) refute(off, (1 - 0x1p-16) * r.bound(5));
+      if (rho * eta > 0) refute(off, r.first_order());
+    }
+  for (const Index n : {3, 20, 150}) {
+    const auto r = all_rounded_up(n);
+    float sum = r.dL;
+    for (Index j = 0; j < n - 1; ++j) sum -= r.computed_A(j) * r.computed_y(j);
+    verify(distance(sum, r.cotangent()), r.bound(n));
+    refute(distance(sum, r.cotangent()), r.bound(n - 2));
+  }
+}
+
 // check gradients at low temperature
 BOOST_AUTO_TEST_CASE(low_temperature) {
+  long rows = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     for (const double scale : {1.0, 10.0, 30.0, 100.0}) {
       Dice roll{seed};
       Case<double> c = plain_case<double>(roll, 10 * seed);
       c.plain.scale = scale;
-      c.biased = false;
-      if (c.Q.size() > 0 && c.Q.cwiseAbs().maxCoeff() < 4) check_backward(c);
+      c.biased = true;
+      if (roll(2)) c.plain.sink = scale * double(roll(7) - 2);
+      if (c.Q.size() == 0 || c.Q.cwiseAbs().maxCoeff() >= 4) continue;
+      check_backward(c);
+      if (c.K.rows() > 0)
+        rows += (lift<double>(forward_truth(c).A).rowwise().maxCoeff().array() >
+                 0.75).count();
     }
+  BOOST_TEST(rows > 0);
+  fact("rows", rows);
 }
 double off_in_row(const Matrix<double>& dQ, const Matrix<quad>& truth,
                   Index i) {

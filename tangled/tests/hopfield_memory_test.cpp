@@ -71,14 +71,22 @@ bool rests(std::uint64_t seed, const S& tol) {
   const double size = std::pow(10.0, double(seed % 7) - 3);
   const Matrix<S> K =
       (size * gaussian<double>(M, d, seed, "K")).template cast<S>();
-  const Matrix<S> X =
-      (size * gaussian<double>(8, d, seed, "X")).template cast<S>();
+  const double R = lift<double>(K).rowwise().norm().maxCoeff();
+  Matrix<double> begin = size * gaussian<double>(8, d, seed, "X");
+  for (Index i = 0; i < 8; ++i)
+    begin.row(i) *= std::min(1.0, 1.2499 * R / begin.row(i).norm());
+  const Matrix<S> X = begin.template cast<S>();
   const S beta = S(2) / S(square_diameter(lift<double>(K)));
   if (S(0) < tol) return hopfield_retrieve(X, K, beta, 1000, tol).converged;
   const double eta = detail::update_error(K, double(beta));
-  const double first = lift<double>(X).rowwise().norm().maxCoeff() +
-                       lift<double>(K).rowwise().norm().maxCoeff();
-  const Index steps = 2 + Index(std::ceil(std::log2(first / (0.9 * eta))));
+
+  // count the steps until rest
+  BOOST_TEST(20 * eta <= R);
+  BOOST_TEST(8 * double(d + 1) * unit_roundoff<S>() <= 1);
+  BOOST_TEST(lift<double>(X).rowwise().norm().maxCoeff() <= 1.25 * R);
+  const double first = 2.5 * R;
+  const Index steps =
+      1 + Index(std::ceil(std::log2(first / (5 * eta / 9))));
   return hopfield_retrieve(X, K, beta, steps).converged;
 }
 BOOST_AUTO_TEST_CASE(runs_come_to_rest) {

@@ -9,28 +9,30 @@ BOOST_AUTO_TEST_SUITE(multihead)
 
 // check the errors of a layer against their bounds
 template <class S>
-void errors_within_bounds(std::uint64_t seeds) {
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const auto s = setting<S>(seed);
-    const Matrix<S> dY =
-        gaussian<S>(s.X.rows(), s.m.W_O.cols(), seed, "dY");
-    const auto f = multihead_forward(s.m, s.X, s.C, s.bias);
-    const auto g = multihead_vjp(s.m, s.X, s.C, f, dY);
-    const auto m = lifted<quad>(s.m);
-    const Matrix<quad> X = lift<quad>(s.X), C = lift<quad>(s.C);
-    const auto q = multihead_forward(m, X, C, lift<quad>(s.bias));
-    const auto t = multihead_vjp(m, X, C, q, lift<quad>(dY));
-    const auto e = multihead_errors(s.m, s.X, s.C, dY, s.bias);
-    verify(f.Y, q.Y, e.Y);
-    verify(g.X, t.X, e.gradient.X);
-    verify(g.C, t.C, e.gradient.C);
-    for_each_weight([](auto, const auto& a, const auto& b, const auto& c) {
-      if (a.size() > 0) verify(a, b, c);
-    }, g.weights, t.weights, e.gradient.weights);
-  }
+void errors_within_bounds(const Setting<S>& s, std::uint64_t seed) {
+  const Matrix<S> dY = gaussian<S>(s.X.rows(), s.m.W_O.cols(), seed, "dY");
+  const auto f = multihead_forward(s.m, s.X, s.C, s.bias);
+  const auto g = multihead_vjp(s.m, s.X, s.C, f, dY);
+  const auto m = lifted<quad>(s.m);
+  const Matrix<quad> X = lift<quad>(s.X), C = lift<quad>(s.C);
+  const auto q = multihead_forward(m, X, C, lift<quad>(s.bias));
+  const auto t = multihead_vjp(m, X, C, q, lift<quad>(dY));
+  const auto e = multihead_errors(s.m, s.X, s.C, dY, s.bias);
+  verify(f.Y, q.Y, e.Y);
+  verify(g.X, t.X, e.gradient.X);
+  verify(g.C, t.C, e.gradient.C);
+  for_each_weight([](auto, const auto& a, const auto& b, const auto& c) {
+    if (a.size() > 0) verify(a, b, c);
+  }, g.weights, t.weights, e.gradient.weights);
 }
-BOOST_AUTO_TEST_CASE(errors_in_double) { errors_within_bounds<double>(60); }
-BOOST_AUTO_TEST_CASE(errors_in_float) { errors_within_bounds<float>(60); }
+template <class S>
+void all_errors_within_bounds() {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed)
+    errors_within_bounds(setting<S>(seed), seed);
+  errors_within_bounds(large_setting<S>(), 1);
+}
+BOOST_AUTO_TEST_CASE(errors_in_double) { all_errors_within_bounds<double>(); }
+BOOST_AUTO_TEST_CASE(errors_in_float) { all_errors_within_bounds<float>(); }
 Matrix<double> backwards(const Matrix<double>& W, Index blocks) {
   const Index d = W.cols() / blocks;
   Matrix<double> Y = W;
@@ -172,16 +174,25 @@ Matrix<double> output_by_lines(const Setting<quad>& s,
   return by.projection(O, out, m.W_O, m.b_O).error;
 }
 template <class S>
+void output_within_lines(const Setting<S>& s) {
+  const Setting<quad> q{lifted<quad>(s.m), lift<quad>(s.X), lift<quad>(s.C),
+                        lift<quad>(s.bias)};
+  const auto run = multihead_forward(s.m, s.X, s.C, s.bias);
+  const auto t = multihead_forward(q.m, q.X, q.C, q.bias);
+  verify(run.Y, t.Y, output_by_lines(q, t, run));
+  const Matrix<S> O = run.O.mat();
+  for (Index i = 0; i < s.bias.rows(); ++i)
+    if (!(s.bias.row(i).maxCoeff() > -HUGE_VAL))
+      verify(double(O.row(i).norm()), 0);
+}
+template <class S>
 void output_within_lines() {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     auto s = setting<S>(seed);
     if (seed % 4 == 0) s.m.W_Q *= S(seed % 8 == 0 ? 8 : 1e6);
-    const Setting<quad> q{lifted<quad>(s.m), lift<quad>(s.X),
-                          lift<quad>(s.C), lift<quad>(s.bias)};
-    const auto run = multihead_forward(s.m, s.X, s.C, s.bias);
-    const auto t = multihead_forward(q.m, q.X, q.C, q.bias);
-    verify(run.Y, t.Y, output_by_lines(q, t, run));
+    output_within_lines(s);
   }
+  output_within_lines(large_setting<S>());
 }
 BOOST_AUTO_TEST_CASE(output_in_double) { output_within_lines<double>(); }
 BOOST_AUTO_TEST_CASE(output_in_float) { output_within_lines<float>(); }

@@ -21,7 +21,8 @@ Matrix<quad> printed(const MultiHead<quad>& m, const Matrix<quad>& X,
     Matrix<quad> w = times(Q, K.transpose()) / sqrt(quad(double(k)));
     if (bias.size()) w += bias;
     w = w.array().exp();
-    for (Index i = 0; i < w.rows(); ++i) w.row(i) /= quad(w.row(i).sum());
+    for (Index i = 0; i < w.rows(); ++i)
+      if (const quad Z = w.row(i).sum(); Z > quad(0)) w.row(i) /= Z;
     Y += times(times(w, V), m.W_O.middleRows(h * v, v));
   }
   if (m.b_O.size()) Y.rowwise() += m.b_O.transpose();
