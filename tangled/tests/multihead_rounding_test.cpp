@@ -170,6 +170,9 @@ Matrix<double> output_by_lines(const Setting<quad>& s,
                          V.error.middleCols(g * e, e)};
       O.error.middleCols(h * e, e) =
           by.product(weights, values, O.value.middleCols(h * e, e)).error;
+      for (Index i = 0; i < n; ++i)
+        if (!(A.row(i).maxCoeff() > quad(0)))
+          O.error.row(i).segment(h * e, e).setZero();
     }
   return by.projection(O, out, m.W_O, m.b_O).error;
 }
