@@ -22,17 +22,42 @@ inline double roundings(double n) { return n * 0x1p-113; }
 template <class S>
 Allowed allowed(const Matrix<double>& s, double big, double terms,
                 double half, const Matrix<double>& K, double b) {
-  const double u = 1.01 * unit_roundoff<S>(), M = double(K.rows());
-  const double e = terms * u * big, m = std::abs(s.maxCoeff());
+  const double u = unit_roundoff<S>(), M = double(K.rows());
+  const double up = u / (1 - u), B = b / (1 - u);
+  const double e = gamma(Index(terms), u) * big;
   const Matrix<double> A = attn::gibbs(s, 1 / b);
   const Matrix<double> X = b * (s.maxCoeff() - s.array());
-  const double mean = A.cwiseProduct(X).sum(), L = -std::log(A.maxCoeff());
-  const double F = m + L / b;
-  const Matrix<double> r =
-      u * (3 * X.array() + 3 * mean + 2 * M + 6) + 2.02 * b * e;
-  return {A.cwiseProduct(r) * K.cwiseAbs(),
-          e + u * (2 * m + 4 * F + (3 * mean + 3 * L + M) / b +
-                   (terms + 2) * half + F + half), r.maxCoeff()};
+  const Matrix<double> h = (up * X.array() + B * e).expm1();  // e^h - 1
+  const Matrix<double> wide = X.array() / (1 - u) + 2 * B * e;  // x'_j
+  const double Y = A.cwiseProduct(h).sum();  // less one
+  const double mean = (1 + Y) * (A.array() * (1 + h.array()) *
+                                 wide.array()).sum();
+
+  // find what products of roundings amount to
+  const double last =
+      -std::log(to_double(std::numeric_limits<S>::denorm_min()));
+  const double kappa =
+      2 * u * (std::min(wide.maxCoeff(), last) + mean + M + 4);
+  BOOST_REQUIRE(kappa < 1);
+  const double v = u / (1 - kappa);
+
+  // multiply what weights are off by
+  const double g = gamma(K.rows(), u), all = Y + g + Y * g;
+  const Matrix<double> w = v * (2 * wide.array() + 2 * mean + M + 6);
+  Matrix<double> r = h.array() + w.array() + h.array() * w.array();
+  r = ((1 + all) * r.array() + all).matrix().eval();
+
+  // bound the energy of a state
+  const double L = -std::log(A.maxCoeff());
+  const double y =
+      std::log1p((A.array() * (up * X.array()).expm1()).sum());
+  const double most = L + y + 2 * B * e, off = v * (2 * mean + 2 * most + M);
+  const double T = (1 + u) / b, TL = T * (most + off);
+  const double F = std::abs(s.maxCoeff()) + e + (1 + u) * TL;
+  const double square = gamma(Index(terms) + 2, u) * half;
+  const double E = e + (T * y + u * L / b) + T * off + u * TL + u * F +
+                   square + u * ((1 + u) * F + half + square);
+  return {A.cwiseProduct(r) * K.cwiseAbs(), E, r.maxCoeff()};
 }
 template <class S>
 Allowed allowed(const Matrix<double>& x, const Matrix<double>& K, double b) {

@@ -182,10 +182,11 @@ BOOST_AUTO_TEST_CASE(terms_that_are_needed) {
   refute(apart, spans_of_one(K, V, 0, 4).second);
   refute(chain, spans_of_one(flat, up, 3, 0).second);
   for (double b = 1; b < 20; ++b)
-    for (double d = 1; d <= 16; ++d)
+    for (double depth = 1; depth <= 16; ++depth)
       for (double N = 1; N < 20; ++N) {
-        const double lambda = std::log(N * d * b);
-        verify(3 * lambda, (b + 3 + 6 * (d + 1) + 1.5 * lambda + 4 * N) / 4);
+        const double lambda = std::log(N * depth * b);
+        const double others = b + 3 + 6 * (depth + 1) + 1.5 * lambda + 4 * N;
+        verify(3 * lambda, others / 4);
       }
 }
 
