@@ -178,6 +178,8 @@ BOOST_AUTO_TEST_CASE(terms_that_are_needed) {
   verify(apart, bound), verify(chain, longer);
   refute(apart, spans_of_one(K, V, 0, 4).second);
   refute(chain, spans_of_one(flat, up, 3, 0).second);
+}
+BOOST_AUTO_TEST_CASE(a_logarithm_is_small) {
   for (double b = 1; b < 20; ++b)
     for (double depth = 1; depth <= 16; ++depth)
       for (double N = 1; N < 20; ++N) {
