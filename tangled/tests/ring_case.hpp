@@ -349,7 +349,7 @@ void BackBounds<T>::row(const RingCase<T>& c, const Truth& f,
       const double error = sure          ? rest
                            : most > 0.75 ? std::max(rest, own[j]) : own[j];
 
-      // bound a cotangent of the ring below its cap
+      // bound what a cap of the ring passes on
       const double S = std::abs(to_double(t.dS(i, j)));
       const double slope = to_double(t.slope(i, j));
       dX(i, j) = error;
