@@ -404,6 +404,24 @@ BOOST_AUTO_TEST_CASE(few_queries_fill_lanes_together) {
   check_together<float, double>(400);
   check_together<double, quad>(30);
 }
+BOOST_AUTO_TEST_CASE(few_queries_after_others) {
+  const Index d = 2 * detail::width<float>;
+  const Matrix<float> bad = Matrix<float>::Constant(2, d, float(NaN));
+  const auto Q = gaussian<float>(2, d - 3, 1, "Q");
+  const auto K = gaussian<float>(40, d - 3, 1, "K");
+  const auto V = gaussian<float>(40, 3, 1, "V");
+  const auto wide = gaussian<float>(40, d, 1, "wide");
+  Matrix<float> O(2, 3), before(2, 3), after(2, 3);
+  const auto head = [&](const auto& q, const auto& k, auto& o) {
+    return FlashHead<float>{view_in<float>(q), view_in<float>(k),
+                            view_in<float>(V), view_out(o)};
+  };
+  const std::vector heads{head(bad, wide, before), head(Q, K, O),
+                          head(bad, wide, after)};
+  flash_forward<float>(heads);
+  BOOST_TEST((before.hasNaN() && after.hasNaN()));
+  verify(distance(O, flash(Q, K, V).O), 0);
+}
 BOOST_AUTO_TEST_CASE(few_queries_refused) {
   const auto K = gaussian<float>(4, 3, 1, "K");
   const auto Q = gaussian<float>(4, 3, 1, "Q");
