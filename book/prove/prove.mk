@@ -1,6 +1,6 @@
 # prove.mk - proofs that Coq checks (`make prove'), and the record of that, by which the
 # book prints its stamps on machines where there is no Coq; read by the Makefile.
-.PHONY: prove proofs computed prove-mutants
+.PHONY: prove proofs prove-mutants
 PROOFS  := $(patsubst proofs/%.v,%,$(filter proofs/%.v,$(ROOTS)))
 PROOF_V := $(PROOFS:%=build/src/proofs/%.v)
 gawk_coq = gawk -f book/prove/coq.awk -f book/prove/$1.awk
@@ -48,9 +48,11 @@ prove: build/prove/claims build/prove/hashes
 	$Qbook/prove/record $(COQC) $(PROOFS)
 	$(call made,book/proved.txt (commit it): $$(grep -vc '^\#' book/proved.txt) theorems)
 COQC    ?= coqc
-proofs: build/prove/answers computed
-computed: $(PROOFS:%=build/prove/%.vo)
+proofs: build/prove/answers build/prove/computed
+build/prove/computed: $(PROOFS:%=build/prove/%.vo) book/prove/tables \
+    $(wildcard tests/reference/coq_*.txt)
 	$Q$(if $(PROOFS),book/prove/tables $(COQC) $(PROOFS:%=build/prove/%))
+	@touch $@
 $(PROOFS:%=build/prove/%.v): build/prove/%.v: build/src/proofs/%.v
 	@mkdir -p $(@D); cp -p $< $@
 build/prove/deps: $(PROOFS:%=build/prove/%.v)
@@ -61,7 +63,8 @@ endif
 $(PROOFS:%=build/prove/%.vo): %.vo: %.v book/prove/compile
 	$(call say,prove,proofs/$(*F).v)
 	$Qbook/prove/compile $(COQC) $(*F)
-build/prove/answers: $(PROOFS:%=build/prove/%.vo) build/prove/claims book/prove/ask
+build/prove/answers: $(PROOFS:%=build/prove/%.vo) build/prove/claims book/prove/ask \
+    book/prove/rests.awk
 	$Q$(if $(PROOFS),book/prove/ask $(COQC) $(PROOFS))
 	@touch $@
 
