@@ -558,6 +558,13 @@ BOOST_AUTO_TEST_CASE(refusals) {
   verify(exponential_update(Matrix<double>(0, 3),
                             Vector<double>::Ones(3)).sum() - 3, 0);
 }
+BOOST_AUTO_TEST_CASE(temperatures_are_positive) {
+  const Matrix<double> K = gaussian<double>(2, 3, 1, "K");
+  for (const double beta : {0.0, -1.0, HUGE_VAL, std::nan("")})
+    BOOST_CHECK_EXCEPTION(
+        hopfield_retrieve(K, K, beta, 1), std::domain_error,
+        says("beta must be positive and finite"));
+}
 BOOST_AUTO_TEST_CASE(guarantees_are_refused) {
   BOOST_TEST(ramsauer_base(2, 1, 1, 1) > 0);
   BOOST_CHECK_EXCEPTION(ramsauer_base(1, 1, 1, 1), std::domain_error,

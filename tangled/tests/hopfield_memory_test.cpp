@@ -115,6 +115,13 @@ BOOST_AUTO_TEST_CASE(tolerances_are_told) {
   const Matrix<float> same = K.topRows<1>().replicate(5, 1);
   BOOST_TEST(hopfield_retrieve(X, same, 1.0f).converged);
 
+  // tell the tolerance of memories of one and of two
+  const double one = detail::update_error(Matrix<double>{{1.0}}, 0.5);
+  verify(one / unit_roundoff<double>() - (2 + 6 + 2 * 0.5 * 2), 0);
+  const Matrix<float> near{{1.0f}, {1.0f + 0x1p-20f}};
+  const auto told = hopfield_retrieve(near, near, 1.0f, 7);
+  BOOST_TEST((!told.converged && told.steps == 7 && told.tolerance > 0));
+
   // let states stop one by one
   const Matrix<double> two{{3, 0}, {0, 3}};
   const Matrix<double> x{{3, 0}, {1.501, 1.5}, {0, 2}};
@@ -400,8 +407,15 @@ BOOST_AUTO_TEST_CASE(reach_of_a_memory) {
     half *= 1.1;
   BOOST_TEST(half < 1e3);
   fact("half", half, 2);
-  BOOST_CHECK_EXCEPTION(retrieved_fraction(K, 8, 1, 1), std::invalid_argument,
-                        says("retrieved_fraction: row 8 of 8x32"));
+  half /= 1.1;
+  verify(retrieved_fraction(K, 0, half, 1.0) -
+             retrieved_fraction(K, 0, half, 1.0, 100, 1), 0);
+  for (const Index i : {-1, 8})
+    BOOST_CHECK_EXCEPTION(
+        retrieved_fraction(K, i, 1, 1), std::invalid_argument,
+        says("retrieved_fraction: row " + std::to_string(i) + " of 8x32"));
+  BOOST_CHECK_EXCEPTION(retrieved_fraction(K, 0, 1, 1, 0),
+                        std::invalid_argument, says("0 tries"));
 }
 BOOST_AUTO_TEST_CASE(no_certificate_without_numbers) {
   for (const Index bad : {0, 1, 3}) {

@@ -189,6 +189,8 @@ BOOST_AUTO_TEST_CASE(fields_that_are_no_numbers) {
     BOOST_TEST(std::isnan(y(a)) == (a == 2 || a == 5));
   const Settled<double> end = settle(W, x, 1, 20);
   BOOST_TEST((!end.fixed && end.sweeps == 20 && end.x.hasNaN()));
+  const Matrix<double> chase{{0, 1}, {-1, 0}};  // never comes to rest
+  BOOST_TEST(settle(chase, Vector<double>{{1, 1}}).sweeps == 1000);
   Matrix<double> K = signs(4, 8, 2);
   K(1, 3) = std::nan("");
   BOOST_TEST(exponential_update(K, x).hasNaN());
@@ -380,6 +382,8 @@ BOOST_AUTO_TEST_CASE(damage_is_as_ordered) {
     const double turned = (1 - damaged(x, p, 4000, 7).mean()) / 2;
     verify(std::abs(turned - p), 4 * std::sqrt(p * (1 - p) / 4000));
   }
+  const double coins = damaged(x, 0.5, 4000, 7).dot(damaged(x, 0, 0, 7));
+  verify(std::abs(coins), 4 * std::sqrt(4000.0));
   const RowVector<double> half = damaged(x, 0, 1000, 7);
   verify((half.head(1000).array() - 1).abs().sum(), 0);
   verify(std::abs(half.tail(3000).mean()), 4 / std::sqrt(3000.0));
@@ -387,6 +391,23 @@ BOOST_AUTO_TEST_CASE(damage_is_as_ordered) {
   for (std::uint64_t seed = 1; seed <= 64; ++seed)
     sum += damaged(x.head(1), 0, 0, seed)(0);
   verify(std::abs(sum), 4 * 8);
+}
+BOOST_AUTO_TEST_CASE(letters_are_drawn) {
+  for (const Index s : {1, 2, 3, 4}) {
+    const RowVector<double> L = glyph('L', s);
+
+    // compare the L with integers
+    for (Index i = 0; i < 8 * s; ++i)
+      for (Index j = 0; j < 6 * s; ++j) {
+        const Index u = 2 * j + 1 - 2 * s, v = 14 * s - 2 * i - 1;
+        const auto beyond = [](Index at, Index end) {
+          return at - std::clamp(at, Index(0), end);
+        };
+        const Index up = beyond(v, 12 * s), right = beyond(u, 8 * s);
+        const Index d2 = std::min(u * u + up * up, v * v + right * right);
+        verify(L(i * 6 * s + j) - (d2 < s * s ? 1 : -1), 0);
+      }
+  }
 }
 BOOST_AUTO_TEST_CASE(letters_and_damage) {
   const Matrix<double> K = glyphs("HI", 2);

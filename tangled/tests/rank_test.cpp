@@ -66,6 +66,16 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_decomposed) {
   verify(d.sigma(1), 0);
   BOOST_TEST(decompose(Matrix<double>(0, 0)).sigma.size() == 0);
 }
+BOOST_AUTO_TEST_CASE(shortest_direction) {
+  const double h = 0x1p-485, golden = (1 + std::sqrt(5.0)) / 2;
+  using M = Matrix<double>;
+  verify(decompose(M{{2, 0}, {0, 2 * h}}).sigma(1) - 2 * h, 0);
+  verify(decompose(M{{2, 0}, {0, 1.5 * h}}).sigma(1), 0);
+  const auto turned =
+      decompose(M{{2, 0, 0}, {0, 2 * h, 2 * h}, {0, 2 * h, 0}}).sigma;
+  verify(std::abs(turned(1) / (2 * h) - golden), 8 * 0x1p-53);
+  verify(turned(2), 0);
+}
 template <class S>
 void decompose_cold_attention(const S& T) {
   const Matrix<S> Q = gaussian<S>(24, 16, 1, "Q");

@@ -371,9 +371,12 @@ BOOST_AUTO_TEST_CASE(entmax_near_gibbs) {
         all += to_double(truth(j)) * r(j);
         if (truth(j) > 0) least = std::min(least, w(j));
       }
-      for (Index j = 0; j < s.cols(); ++j)
-        bound(j) = 2 * u * (to_double(truth(j)) *
-                                (r(j) + 2 * q * least / (1 - w(j))) + all);
+      verify(u * all, 1);
+      for (Index j = 0; j < s.cols(); ++j) {
+        const double own = r(j) + 2 * q * least / (1 - w(j));
+        verify(u * own, 1);
+        bound(j) = 2 * u * (to_double(truth(j)) * own + all);
+      }
       verify(p, truth, bound);
       far = std::max(far, distance(p, truth) / u);
       if (k == 52) verify(distance(p, attn::gibbs(s)), 1000 * u);

@@ -376,7 +376,8 @@ struct Sequence {
   const Rule<S>& rule;
 };
 /// A chunk of C tokens: its inputs, g and D of thm. chunks, overlaps
-/// L = D o Psi Psi^T below the diagonal, errors R, increments U.
+/// L = D o Psi Psi^T, of which what is below the diagonal is read,
+/// errors R, increments U.
 template <class S>
 struct Chunk {
   Matrix<S> Phi, Psi, V;
@@ -399,7 +400,6 @@ Chunk<S> open_chunk(const Sequence<S>& x, Index s, Index C,
   c.U = c.beta.asDiagonal() * c.R;
   if (x.rule.erase) {
     c.L = c.D.cwiseProduct(times(c.Psi, c.Psi.transpose()));
-    c.L.diagonal().setZero();
     c.R -= c.g.asDiagonal() * times(c.Psi, M);
 
     // solve for the increments forwards
