@@ -1,5 +1,5 @@
 (* proofs/flashround.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
-From attn Require Import prelude gibbs logerr.
+From attn Require Import prelude gibbs logerr nonneg.
 From mathcomp.classical Require Import mathcomp_extra.
 From attn Require merged offrow.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -77,10 +77,6 @@ by rewrite ler1n.
 Qed.
 
 (* errors below their bound *)
-Ltac nonneg := repeat first [exact: ler0n | exact: ler01 | assumption
-  | apply: normr_ge0 | apply: sqr_ge0 | apply: addr_ge0 | apply:
-    mulr_ge0
-  | by rewrite invr_ge0].
 Let b_ge1 : 1 <= b. Proof. by case: shape => _ []. Qed.
 Let b0 : 0 <= b. Proof. exact: le_trans ler01 b_ge1. Qed.
 Let D_ge0 : 0 <= D.

@@ -1,15 +1,10 @@
 (* proofs/gibbsround.v: tangled from chapters/02-gibbs-checks.nw; edit that file, not this one. *)
-From attn Require Import prelude gibbs softmaxbound logerr.
+From attn Require Import prelude gibbs softmaxbound logerr nonneg.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
-
-(* nonnegative expressions *)
-Ltac nonneg := repeat first [exact: ler0n | exact: ler01 | assumption
-  | apply: sqr_ge0 | apply: addr_ge0 | apply: mulr_ge0
-  | by rewrite invr_ge0].
 
 (* a row and its excitations, in Coq *)
 Section Gibbs.

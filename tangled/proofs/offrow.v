@@ -1,5 +1,5 @@
 (* proofs/offrow.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
-From attn Require Import prelude gibbs logerr.
+From attn Require Import prelude gibbs logerr nonneg.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -8,10 +8,6 @@ Unset Printing Implicit Defensive.
 
 (* a row whose exponents are off, in Coq *)
 Section Off.
-Ltac nonneg := repeat first [exact: ler0n | exact: ler01 | assumption
-  | apply: normr_ge0 | apply: exprn_ge0 | apply: addr_ge0 | apply:
-    mulr_ge0
-  | by rewrite invr_ge0].
 Variables (R : realType) (K : finType) (s g : K -> R).
 Variables (u m' l' c q W : R).
 Hypotheses (some : exists j : K, true) (u_ge0 : 0 <= u)

@@ -1,5 +1,5 @@
 (* proofs/ringround.v: tangled from chapters/10-ring-checks.nw; edit that file, not this one. *)
-From attn Require Import prelude gibbs logerr joined.
+From attn Require Import prelude gibbs logerr joined nonneg.
 From attn Require flashround merged offrow.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
@@ -45,10 +45,6 @@ Hypotheses (maximum : exists p, L p = m')
 Definition mean (f : K -> R) := \sum_j A s 1 j * f j.
 
 (* what is small in a ring *)
-Ltac nonneg := repeat first [exact: ler0n | exact: ler01 | assumption
-  | apply: normr_ge0 | apply: exprn_ge0 | apply: addr_ge0 | apply:
-    mulr_ge0
-  | by rewrite invr_ge0].
 Let j0 : exists j : K, s j = m. Proof. by case: largest. Qed.
 Let delta0 j : 0 <= delta j.
 Proof. exact: le_trans (normr_ge0 _) (scores j). Qed.

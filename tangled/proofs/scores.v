@@ -1,7 +1,7 @@
 (* proofs/scores.v: tangled from chapters/09-flash-checks.nw; edit that file, not this one. *)
 From mathcomp.classical Require Import boolp classical_sets functions.
 From mathcomp.analysis Require Import topology normedtype.
-From attn Require Import prelude tanh tangent cap rounding logerr.
+From attn Require Import prelude tanh tangent cap rounding logerr nonneg.
 Import Order.TTheory GRing.Theory Num.Theory numFieldNormedType.Exports.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -253,9 +253,6 @@ Lemma size_ge0 : 0 <= size.
 Proof. by rewrite mulr_ge0// sumr_ge0// => a _; rewrite mulr_ge0. Qed.
 Let C0 : 0 <= odflt 0 cap.
 Proof. by case: (cap) cap_gt0 => [c|]//= /ltW. Qed.
-Ltac nonneg := repeat first [exact: ler0n | exact: ler01 | assumption
-  | apply: normr_ge0 | exact: size_ge0 | apply: addr_ge0 | apply:
-    mulr_ge0].
 Lemma E_le n : (n <= 2)%N -> g ^+ n * E <=
   u * ((d + 5)%:R * size + 10%:R * odflt 0 cap) * G.
 Proof.

@@ -1,6 +1,6 @@
 (* proofs/sparserow.v: tangled from chapters/06a-weights-checks.nw; edit that file, not this one. *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
-From attn Require Import rounding.
+From attn Require Import rounding nonneg.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -74,10 +74,6 @@ Definition step w t d := exists delta zeta a b,
       + zeta) * (1 + a) * (1 + b)].
 
 (* sizes of small numbers *)
-Ltac nonneg := repeat first [assumption | exact: ler0n | exact: ler01
-  | apply: normr_ge0 | apply: sqr_ge0 | apply: addr_ge0 | apply:
-    mulr_ge0
-  | apply: exprn_ge0].
 Lemma n_ge1 : 1 <= n.
 Proof. by rewrite /n ler1n; apply/card_gt0P; exists top. Qed.
 Let n0 : 0 <= n. Proof. exact: le_trans ler01 n_ge1. Qed.
