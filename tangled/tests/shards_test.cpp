@@ -55,6 +55,18 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_placement) {
                         says("striped: -1 rows on 2 ranks"));
   BOOST_CHECK_EXCEPTION(part_of(gaussian<double>(3, 1, 1), contiguous(4, 2), 0),
                         std::invalid_argument, says("part_of: matrix is 3x1"));
+
+  // refuse rows and ranks that are too few
+  for (const auto& [n, p] : {std::pair{-1, 2}, {3, 0}}) {
+    const auto refused = [what = std::to_string(n) + " rows on " +
+                                 std::to_string(p) + " ranks"](auto f) {
+      BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(what.c_str()));
+    };
+    refused([n = n, p = p] { return contiguous(n, p); });
+    refused([n = n, p = p] { return zigzag(n, p); });
+    refused([n = n, p = p] { return striped(n, p); });
+  }
+  BOOST_TEST((rounds_of(0, 3) == 0 && rounds_of(3, 0) == 0));
 }
 BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   Matrix<bool> keep;
@@ -85,7 +97,10 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   }
   for (const Index sign : {-1, 1}) {
     FlashRule<double> r;
-    r.offset = sign * std::numeric_limits<Index>::max();
+    const Index far = std::numeric_limits<Index>::max() / 4;
+    r.offset = sign * far;
+    BOOST_CHECK_NO_THROW(rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep));
+    r.offset = sign * (far + 1);
     BOOST_CHECK_EXCEPTION(rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
                           std::invalid_argument, says("offset is"));
   }
@@ -329,7 +344,12 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
                     (b - 1) * a * rows * 2 * unit), 0);
     verify(std::abs(time(a, b, true) - back -
                     (3 * b - 1) * a * rows * 2 * unit), 0);
+    const Machine late{idle.flops, {3, 1}, {0, 1}};
+    verify(std::abs(grid_time(layer, late, Placement::zigzag, 16, a, false) -
+                    time(a, b, false) - 3 * (b - 1 + 2 * (a - 1))), 0);
   }
+  const Machine alone{1, {0, 1}, {0, 1}};
+  verify(grid_speed(layer, alone, Placement::zigzag, 1, 1, false) - 1, 0);
 }
 BOOST_AUTO_TEST_CASE(a_late_block_is_waited_for) {
   const auto tile = [](int r, int t) {
