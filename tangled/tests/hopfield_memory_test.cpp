@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(tolerances_are_told) {
   BOOST_TEST(hopfield_retrieve(X, same, 1.0f).converged);
 
   // tell the tolerance of memories of one and of two
-  const double one = detail::update_error(Matrix<double>{{1.0}}, 0.5);
-  verify(one / unit_roundoff<double>() - (2 + 6 + 2 * 0.5 * 2), 0);
+  const double one = detail::update_error(Matrix<double>{{1, 0}}, 0.5);
+  verify(one / unit_roundoff<double>() - (2 + 6 + 2 * 0.5 * 3), 0);
   const Matrix<float> near{{1.0f}, {1.0f + 0x1p-20f}};
   const auto told = hopfield_retrieve(near, near, 1.0f, 7);
   BOOST_TEST((!told.converged && told.steps == 7 && told.tolerance > 0));
