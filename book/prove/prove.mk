@@ -48,6 +48,9 @@ prove: build/prove/claims build/prove/hashes
 	$Qbook/prove/record $(COQC) $(PROOFS)
 	$(call made,book/proved.txt (commit it): $$(grep -vc '^\#' book/proved.txt) theorems)
 COQC    ?= coqc
+# (Coq's collector saves memory that is there: with a smaller nursery, which need not be
+# touched whole for each file, and fewer passes all takes a fifth less time.)
+prove proofs prove-mutants: export OCAMLRUNPARAM ?= s=8M,o=2000
 proofs: build/prove/answers build/prove/computed
 build/prove/computed: $(PROOFS:%=build/prove/%.vo) book/prove/tables \
     $(wildcard tests/reference/coq_*.txt)

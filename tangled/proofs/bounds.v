@@ -89,23 +89,29 @@ have -> : (n%:R * Gq * Gk) ^+ 2 = n%:R * Gq ^+ 2 * (n%:R * Gk ^+ 2) by ring.
 by apply: ler_pmul; rewrite ?sq_ge0 ?sq_normalised.
 Qed.
 
-(* state that the bound is attained *)
+(* state how near a score comes to the bound *)
 (* proves prop:layer-bound *)
-Theorem bound_attained (G beta : R) x (T : ('I_n -> R) -> 'I_n -> R) :
-  0 < sq x -> isometry T ->
-  (beta * (\sum_a T (normalised 0 (fun=> G) x) a *
-    T (normalised 0 (fun=> G) x) a) = beta * (n%:R * G * G))%R.
+Theorem near_the_bound eps (G beta : R) x (T : ('I_n -> R) -> 'I_n -> R) :
+  0 <= eps -> 0 < sq x -> isometry T ->
+  (beta * (\sum_a T (normalised eps (fun=> G) x) a *
+     T (normalised eps (fun=> G) x) a) =
+   beta * (n%:R * G * G) * (sq x / (sq x + n%:R * eps)))%R.
 
-(* prove that the bound is attained *)
+(* prove how near a score comes to the bound *)
 Proof.
-move=> x0 iT; congr (_ * _).
-transitivity (sq (T (normalised 0 (fun=> G) x))).
+move=> e0 x0 iT; rewrite -mulrA; congr (_ * _).
+transitivity (sq (T (normalised eps (fun=> G) x))).
   by apply: eq_bigr => a _; rewrite expr2.
 rewrite iT /sq /normalised; under eq_bigr do rewrite exprMn expr_div_n.
-rewrite -mulr_sumr -mulr_suml /rms addr0 sqr_sqrtr; last first.
-  by rewrite mulr_ge0 ?sq_ge0// invr_ge0 ler0n.
-rewrite -/(sq x) invfM invrK [sq x * _]mulrCA mulfV ?gt_eqF// mulr1 mulrC.
-by rewrite expr2 mulrA.
+have n0 : n%:R != 0 :> R.
+  by rewrite pnatr_eq0; apply: contraTneq x0 => n0;
+    rewrite (no_entries x n0) ltxx.
+have r0 : 0 <= n%:R^-1 * sq x + eps.
+  by rewrite addr_ge0// mulr_ge0 ?sq_ge0// invr_ge0 ler0n.
+rewrite -mulr_sumr -mulr_suml /rms sqr_sqrtr// -/(sq x).
+have -> : n%:R^-1 * sq x + eps = n%:R^-1 * (sq x + n%:R * eps).
+  by rewrite mulrDr mulrA mulVf// mul1r.
+by rewrite invfM invrK expr2 [sq x * _]mulrCA [LHS]mulrCA !mulrA.
 Qed.
 End Normalised.
 

@@ -19,6 +19,95 @@ Definition W := A (fun j => b * s j) 1.
 Definition log_mgf h := ln (\sum_j W j * expR (h * s j)).
 Definition cumulant k := derive1n k log_mgf 0.
 
+(* functions that can be differentiated often *)
+Fixpoint smooth n (f : R -> R) : Prop := if n is m.+1 then
+  exists2 g, (forall x, is_derive x (1 : R) f (g x)) & smooth m g else True.
+Lemma smooth_less n f : smooth n.+1 f -> smooth n f.
+Proof.
+by elim: n f => // n IH f [g fg sg]; exists g => //; exact: IH.
+Qed.
+Lemma smooth_add n f g : smooth n f -> smooth n g ->
+  smooth n (fun x => f x + g x).
+Proof.
+elim: n f g => // n IH f g [f' df sf] [g' dg sg].
+by exists (fun x => f' x + g' x); [move=> x; exact: is_deriveD | exact: IH].
+Qed.
+Lemma smooth_mul n f g : smooth n f -> smooth n g ->
+  smooth n (fun x => f x * g x).
+Proof.
+elim: n f g => // n IH f g sf sg.
+have [[f' df sf'] [g' dg sg']] := (sf, sg).
+exists (fun x => f x * g' x + g x * f' x) => [x|]; first exact: is_deriveM.
+by apply: smooth_add; apply: IH => //; exact: smooth_less.
+Qed.
+Lemma smooth_const n c : smooth n (fun=> c).
+Proof.
+by elim: n c => // n IH c; exists (fun=> 0) => // x; exact: is_derive_cst.
+Qed.
+Lemma smooth_inv n f : (forall x, f x != 0) -> smooth n f ->
+  smooth n (fun x => (f x)^-1).
+Proof.
+move=> f0; elim: n => // n IH sf; have [f' df sf'] := sf.
+exists (fun x => - 1 * f' x * ((f x)^-1 * (f x)^-1)) => [x|].
+  apply: (is_derive_eq (is_deriveV (f0 x) (df x))).
+  rewrite /GRing.scale /= expr2 invfM.
+  by move: (f x)^-1 (f' x) => y z; ring.
+have si := IH (smooth_less sf).
+by apply: smooth_mul; apply: smooth_mul => //; exact: smooth_const.
+Qed.
+Lemma derive_line c x : is_derive x (1 : R) (fun x => x * c) c.
+Proof.
+have -> : (fun x => x * c) = (c \*: id : R -> R).
+  by apply/funext => y; rewrite mulrC.
+by apply: is_derive_eq; rewrite /GRing.scale /= mulr1.
+Qed.
+Lemma smooth_exp n (c : R) : smooth n (fun x => expR (x * c)).
+Proof.
+elim: n => // n IH; exists (fun x => expR (x * c) * c); last first.
+  by apply: smooth_mul => //; exact: smooth_const.
+by move=> x; exact: (is_derive1_comp (f := expR) (is_derive_expR _)
+  (derive_line c x)).
+Qed.
+Lemma smooth_sum n (F : K -> R -> R) : (forall j, smooth n (F j)) ->
+  smooth n (fun x => \sum_j F j x).
+Proof.
+move=> sF; elim: (index_enum K) => [|j r IH].
+  have -> : (fun x => \sum_(j <- [::]) F j x) = fun=> 0.
+    by apply/funext => x; rewrite big_nil.
+  exact: smooth_const.
+have -> : (fun x => \sum_(j <- j :: r) F j x) =
+    fun x => F j x + \sum_(i <- r) F i x.
+  by apply/funext => x; rewrite big_cons.
+exact: smooth_add.
+Qed.
+
+(* state that $\log Z$ is smooth *)
+(* proves prop:cumulants *)
+Theorem logZ_is_smooth k x : derivable (derive1n k logZ) x 1.
+
+(* prove that $\log Z$ is smooth *)
+Proof.
+have sZ n : smooth n (fun x => Z (fun j => x * s j) 1).
+  apply: smooth_sum => j.
+  have -> : (fun x => expR (x * s j / 1)) = (fun x => expR (x * s j)).
+    by apply/funext => y; rewrite divr1.
+  exact: smooth_exp.
+have Zp y : 0 < Z (fun j => y * s j) 1 by exact: Z_gt0 j0.
+have sL n : smooth n logZ.
+  case: n => // n; have [Z' dZ sZ'] := sZ n.+1.
+  exists (fun y => (Z (fun j => y * s j) 1)^-1 * Z' y) => [y|].
+    exact: (is_derive1_comp (f := @ln R) (g := fun y => Z _ 1)
+      (is_derive1_ln (Zp y)) (dZ y)).
+  apply: smooth_mul => //; apply: smooth_inv => [y|]; first by rewrite gt_eqF.
+  exact: sZ.
+have D n f : smooth n.+1 f -> derivable (derive1n n f) x 1.
+  elim: n f => [|n IH] f [g df sg]; first by have [] := df x.
+  have -> : derive1n n.+1 f = derive1n n g; last exact: IH.
+  rewrite derive1Sn; congr derive1n; apply/funext => y.
+  by rewrite derive1E; apply: derive_val.
+exact: D.
+Qed.
+
 (* a derivative does not see a shift *)
 Lemma derive1_shift (f : R -> R) c x :
   derive1 (fun h => f (b + h) - c) x = derive1 f (b + x).

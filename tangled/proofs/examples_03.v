@@ -93,16 +93,18 @@ by rewrite !big_ord_recl big_ord0 /A; field.
 Qed.
 Example definite_if_keys_span := @query.definite_if_keys_span R 2 d A k
   A_ge0 A1 1 ltr01.
-Lemma optimal0 : query.optimal A k (fun=> 0) 0.
+Lemma optimal0 m (l : 'M[R]_(2, m)) : query.optimal A l (fun=> 0) 0.
 Proof.
 exists 0 => alpha beta; rewrite /query.squares big1 => [|j _].
   by apply: sumr_ge0 => j _; rewrite mulr_ge0 ?A_ge0 ?sqr_ge0.
 by rewrite big1 => [|a _]; rewrite ?mxE ?mulr0// subr0 addr0 expr0n mulr0.
 Qed.
+Example metric_is_pulled_back := @query.metric_is_pulled_back R 2 d A k A1.
 Example natural_query_is_a_slope := @query.natural_query_is_a_slope R 2 d
-  A k A1 1 _ ltr01 _ optimal0.
+  A k A1 1 _ ltr01 _ (optimal0 k).
 Example optimal_slopes_move_alike i j := @query.optimal_slopes_move_alike
-  R 2 d A k A_ge0 A1 1 _ ltr01 _ _ optimal0 optimal0 i j (A_gt0 i) (A_gt0 j).
+  R 2 d A k A_ge0 A1 1 _ ltr01 _ _ (optimal0 k) (optimal0 k) i j (A_gt0 i)
+  (A_gt0 j).
 Let pair : 'M[R]_(2, 1) := \matrix_(j, a) (-1) ^+ j.
 Lemma pair_unit : query.covariance A pair \in unitmx.
 Proof.
@@ -110,8 +112,20 @@ have -> : query.covariance A pair = 1%:M; last exact: unitmx1.
 apply/matrixP => a b; rewrite !ord1 !mxE /query.mean /query.centred.
 by rewrite /query.mean !big_ord_recl !big_ord0 !mxE /A /= expr0 expr1; field.
 Qed.
+Example residuals_of_the_fit := @query.residuals_of_the_fit R 2 1 A pair A1
+  pair_unit.
 Example gauss_equation := @query.gauss_equation R 2 1 A pair A1
   pair_unit.
+Lemma only0 beta : query.optimal A pair (fun=> 0) beta -> beta = 0.
+Proof.
+move=> opt; have := query.optimal_slopes_move_alike A_ge0 A1 ltr01 opt
+  (optimal0 pair) (A_gt0 0) (A_gt0 1).
+rewrite !big_ord1 !mxE expr0 expr1 oppr0 addr0 mul1r mulN1r.
+move/eqP; rewrite -subr_eq0 opprK -mulr2n mulrn_eq0 /= => /eqP b0.
+by apply/colP => i; rewrite ord1 b0 mxE.
+Qed.
+Example natural_query_is_the_slope := @query.natural_query_is_the_slope R 2 1
+  A pair A_ge0 A1 1 _ ltr01 0 (optimal0 pair) only0.
 End Keys.
 
 (* examples of gauges, in Coq *)
@@ -130,6 +144,8 @@ Lemma ones_are_two : (1%:M : 'M[R]_2) *m softfisher.ones R 2 = 2%:R *: A.
 Proof.
 by rewrite mul1mx; apply/colP => j; rewrite !mxE divff ?two.
 Qed.
+Example fisher_is_information a b := @softfisher.fisher_is_information R 2 A
+  1 weights1 a b.
 Example null_direction := @softfisher.null_direction R 2 A 1 weights1.
 Example gauge_inverse := @softfisher.gauge_inverse R 2 A 1 weights1
   weights_neq0 one_neq0 A weights1.

@@ -25,7 +25,7 @@ rewrite /rows.weight two_keys mul1r invr_eq1 -subr_eq0 -[X in _ - X]/(1%:R).
 by rewrite -natrB// oner_neq0.
 Qed.
 Example leave_one_out j := @leave_one_out.leave_one_out R e d _ xpredT s V j
-  two_keys_neq0 isT (not_alone j).
+  two_keys_neq0 (not_alone j).
 End Leave.
 
 (* examples of chunks and regression, in Coq *)

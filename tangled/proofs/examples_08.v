@@ -42,6 +42,8 @@ Let y : 'cV[R]_1 := const_mx 1.
 Lemma y_signs : hebb.signs y. Proof. by move=> a; rewrite mxE expr1n. Qed.
 Example overlaps (P : finType) (K : P -> 'cV[R]_1) :=
   @patterns.overlaps R 1 P K isT y.
+Example hebb_is_semidefinite (P : finType) (K : P -> 'cV[R]_1) :=
+  @patterns.hebb_is_semidefinite R 1 P K isT.
 Example diagonal := @patterns.diagonal R 1 _ (fun _ : bool => y) isT y
   y_signs (fun=> y_signs).
 

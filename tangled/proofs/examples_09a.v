@@ -86,8 +86,8 @@ Example scores_are_bounded (R : rcfType) n x y beta :=
     (fun=> erefl) (fun=> lexx _).
 Lemma one_sq (R : rcfType) : 0 < bounds.sq (fun _ : 'I_1 => 1 : R).
 Proof. by rewrite /bounds.sq big_ord1 expr1n ltr01. Qed.
-Example bound_attained (R : rcfType) G beta := @bounds.bound_attained R 1 G
-  beta _ id (one_sq R) (fun=> erefl).
+Example near_the_bound (R : rcfType) G beta := @bounds.near_the_bound R 1 1 G
+  beta _ id ler01 (one_sq R) (fun=> erefl).
 Example weights_are_bounded (R : realType) := @bounds.weights_are_bounded R
   bool_finType (fun=> 1) 1 true (@unit_gain R _).
 

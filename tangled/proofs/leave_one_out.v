@@ -17,7 +17,7 @@ Local Notation out := (out e 0).
 (* state how one is left out *)
 (* proves prop:leave-one-out *)
 Theorem leave_one_out (M : pred K) (s : K -> R) (V : K -> 'rV[R]_d) j :
-  Z M s != 0 -> M j -> weight M s j != 1 ->
+  Z M s != 0 -> weight M s j != 1 ->
   V j - out (fun l => M l && (l != j)) s V =
   (1 - weight M s j)^-1 *: (V j - out M s V).
 

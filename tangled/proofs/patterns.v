@@ -47,6 +47,20 @@ rewrite -mulr_sumr.
 by rewrite mulrA; congr (_ * _); field.
 Qed.
 
+(* state that the Hebbian form is semidefinite *)
+(* proves prop:parallel *)
+Theorem hebb_is_semidefinite y : 0 <= form hebb y y.
+
+(* prove that the Hebbian form is semidefinite *)
+Proof.
+have E : form hebb y y = - 2%:R * energy hebb y.
+  by rewrite /energy; move: (form _ _ _) => x; field.
+rewrite E overlaps; set s := \sum_j _.
+have s0 : 0 <= s by apply: sumr_ge0 => j _; exact: sqr_ge0.
+rewrite (_ : _ * _ = d%:R * s) ?mulr_ge0 ?ler0n//.
+by move: s {s0} (d%:R) => s t; field.
+Qed.
+
 (* state what the diagonal does *)
 (* proves prop:overlaps *)
 Theorem diagonal x : signs x -> (forall j, signs (K j)) ->

@@ -1,5 +1,6 @@
 (* proofs/query.v: tangled from chapters/03-geometry-checks.nw; edit that file, not this one. *)
 From mathcomp Require Import all_ssreflect all_algebra ring.
+From attn Require softfisher.
 Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 Set Implicit Arguments.
@@ -88,6 +89,36 @@ have eqm l : 0 < A l -> value v l = mean A (value v).
   move=> Al; have /eqP := z (fun j _ => t0 v j) l isT.
   by rewrite mulf_eq0 gt_eqF//= sqrf_eq0 subr_eq0 => /eqP.
 by rewrite dE !eqm ?subrr.
+Qed.
+
+(* state that the metric of the queries is pulled back *)
+(* proves thm:geometry-query *)
+Theorem metric_is_pulled_back T :
+  k^T *m softfisher.fisher (\col_j A j) T *m k = G T.
+
+(* prove that the metric of the queries is pulled back *)
+Proof.
+rewrite /softfisher.fisher /G -scalemxAr -scalemxAl; congr (_ *: _).
+apply/matrixP => a b; rewrite [RHS]mxE.
+have cE : mean A (fun j => centred A k j a * centred A k j b) =
+    mean A (fun j => k j a * k j b)
+    - mean A (fun j => k j a) * mean A (fun j => k j b).
+  rewrite /centred; set x := mean A (fun i => k i a).
+  set y := mean A (fun i => k i b).
+  have s (z : R) f : mean A (fun j => z * f j) = z * mean A f.
+    by rewrite /mean mulr_sumr; apply: eq_bigr => j _; rewrite mulrCA.
+  transitivity (mean A (fun j => k j a * k j b) - mean A (fun j => y * k j a)
+    - mean A (fun j => x * k j b) + x * y); last by rewrite !s -/x -/y; ring.
+  rewrite -[x * y]mul1r -A1 mulr_suml /mean -!sumrB -big_split.
+  by apply: eq_bigr => j _ /=; ring.
+rewrite cE mulmxBr mulmxBl [LHS]mxE [X in _ + X]mxE; congr (_ - _).
+  rewrite [LHS]mxE; apply: eq_bigr => j _.
+  by rewrite mul_mx_diag !mxE [_ * A j]mulrC mulrA.
+set w := \col_j A j; have kw c : (k^T *m w) c 0 = mean A (k^~ c).
+  by rewrite mxE; apply: eq_bigr => j _; rewrite !mxE mulrC.
+have -> : k^T *m (w *m w^T) *m k = (k^T *m w) *m (k^T *m w)^T.
+  by rewrite trmx_mul trmxK !mulmxA.
+by rewrite mxE big_ord1 kw mxE kw.
 Qed.
 
 (* least squares on the keys, in Coq *)
@@ -211,6 +242,43 @@ have eqm l : 0 < A l -> value v l = mean A (value v).
 by rewrite !eqm.
 Qed.
 
+(* state that the natural query is the slope *)
+(* proves thm:geometry-regression *)
+Theorem natural_query_is_the_slope beta : optimal beta ->
+  (forall beta', optimal beta' -> beta' = beta) ->
+  G T \in unitmx /\ T *: beta = invmx (G T) *m q_bar.
+
+(* add a null vector to a slope *)
+Proof.
+move=> opt only; have eq := natural_query_is_a_slope opt.
+have [alpha best] := opt.
+have Gu : G T \in unitmx; last first.
+  by split=> //; rewrite -eq mulKmx.
+have GT : (G T)^T = G T.
+  apply/matrixP => a b; rewrite !mxE; congr (_ * _); apply: eq_bigr => j _.
+  by rewrite [centred A k j b * _]mulrC.
+rewrite unitmxE unitfE; apply/negP => /det0P[w w0 wG].
+pose v := w^T; have Gv : G T *m v = 0 by rewrite /v -GT -trmx_mul wG trmx0.
+
+(* prove that the natural query is the slope *)
+pose m := mean A (value v).
+have same j : A j * (alpha - m + value (beta + v) j - A_bar j) ^+ 2 =
+  A j * (alpha + value beta j - A_bar j) ^+ 2.
+  have [->|Aj] := eqVneq (A j) 0; first by rewrite !mul0r.
+  have Ajp : 0 < A j by rewrite lt0r Aj A_ge0.
+  have vm : value v j = m.
+    rewrite /m /mean -[LHS]mul1r -A1 mulr_suml; apply: eq_bigr => i _.
+    have [->|Ai] := eqVneq (A i) 0; first by rewrite !mul0r.
+    by rewrite (null_vector Gv (i := j) (j := i))// lt0r Ai A_ge0.
+  have := value_line beta v 1 j; rewrite scale1r mul1r vm => ->.
+  by congr (_ * _ ^+ 2); move: (value beta j) (A_bar j) => x y; ring.
+have optv : optimal (beta + v).
+  exists (alpha - m) => a' b'; apply: le_trans (best a' b').
+  by rewrite /squares (eq_bigr _ (fun j _ => same j)).
+move/(congr1 trmx): (only _ optv); rewrite linearD /= trmxK => /eqP.
+by rewrite -[X in _ == X]addr0 (inj_eq (addrI _)) (negbTE w0).
+Qed.
+
 (* state that optimal slopes move alike *)
 (* proves thm:geometry-regression *)
 Theorem optimal_slopes_move_alike beta beta' :
@@ -309,22 +377,45 @@ rewrite (E_eq (h := fun j => x * c j f)) => [|j]; last by rewrite mulrC.
 by rewrite E_scale E_c !mulr0.
 Qed.
 
+Lemma slope_c x y f : E (fun j => slope x y j * c j f) = kappa x y f.
+Proof.
+have GG h : \sum_l Gi h l * G l f = (h == f)%:R.
+  have -> : \sum_l Gi h l * G l f = (Gi *m G) h f by rewrite mxE.
+  by rewrite /Gi mulVmx// mxE.
+rewrite E_slope; under eq_bigr do under eq_bigr do rewrite E_cc -mulrA.
+under eq_bigr do rewrite -mulr_sumr GG.
+rewrite (bigD1 f)//= eqxx mulr1 big1 ?addr0// => h /negbTE->.
+by rewrite mulr0.
+Qed.
+
 Lemma slope_slope a b x y : E (fun j => slope a b j * slope x y j) = middle a b
   x y.
 Proof.
 rewrite E_slope; apply: eq_bigr => e _; apply: eq_bigr => f _; congr (_ * _).
-have -> : E (fun j => c j f * slope x y j) = \sum_h \sum_l kappa x y h *
-  Gi h l * G l f.
-  rewrite (E_eq (h := fun j => slope x y j * c j f)) => [|j];
-    last by rewrite mulrC.
-  rewrite E_slope; apply: eq_bigr => h _; apply: eq_bigr => l _;
-    by rewrite E_cc.
-have GG h : \sum_l Gi h l * G l f = (h == f)%:R.
-  have -> : \sum_l Gi h l * G l f = (Gi *m G) h f by rewrite mxE.
-  by rewrite /Gi mulVmx// mxE.
-under eq_bigr do (under eq_bigr do rewrite -mulrA; rewrite -mulr_sumr GG).
-rewrite (bigD1 f)//= eqxx mulr1 big1 ?addr0// => h /negbTE->.
-by rewrite mulr0.
+by rewrite -slope_c; apply: E_eq => j; rewrite mulrC.
+Qed.
+
+(* state that the residuals are those of a fit *)
+(* proves thm:geometry-gauss *)
+Theorem residuals_of_the_fit a b :
+  E (nu a b) = 0 /\ forall e, E (fun j => nu a b j * c j e) = 0.
+
+(* prove that the residuals are those of a fit *)
+Proof.
+have E0 f : E (fun j => f j * 1) = E f by apply: E_eq => j; rewrite mulr1.
+have s0 : E (slope a b) = 0 by rewrite -E0 slope_const.
+split=> [|e].
+  have e1 j : nu a b j = 2%:R^-1 * (c j a * c j b + ((- 1) * slope a b j
+    + - G a b)).
+    rewrite /nu; move: (slope a b j) (G a b) (2%:R^-1) => p q r.
+    by move: (c j a) (c j b) => x y; ring.
+  by rewrite (E_eq e1) E_scale !E_add E_scale s0 E_cc E_const; ring.
+have e1 j : nu a b j * c j e = 2%:R^-1 * (c j a * c j b * c j e
+  + ((- G a b) * c j e + (- 1) * (slope a b j * c j e))).
+  rewrite /nu; move: (slope a b j) (G a b) (2%:R^-1) => p q r.
+  by move: (c j a) (c j b) (c j e) => x y z; ring.
+rewrite (E_eq e1) E_scale !E_add !E_scale slope_c E_c -/(kappa a b e).
+by move: (kappa a b e) => x; ring.
 Qed.
 
 (* the mean of two residuals *)

@@ -62,11 +62,17 @@ move=> same; have ZE : Z z0 M s = Z z0 M s'.
 apply: eq_bigr => j _; rewrite /weight ZE; case: ifP => [/same[-> ->]//|_].
 by rewrite !scale0r.
 Qed.
-Theorem leave_one_out M s V j : Z 0 M s != 0 -> M j -> weight 0 M s j != 1 ->
+Theorem leave_one_out M s V j : Z 0 M s != 0 -> weight 0 M s j != 1 ->
   V j - out 0 (fun l => M l && (l != j)) s V =
   (1 - weight 0 M s j)^-1 *: (V j - out 0 M s V).
 Proof.
-move=> Z0 Mj w1; set M' := fun l => _.
+move=> Z0 w1; set M' := fun l => _; have [Mj|Mj] := boolP (M j); last first.
+  have -> : weight 0 M s j = 0 by rewrite /weight (negbTE Mj).
+  rewrite subr0 invr1 scale1r; congr (_ - _); apply: eq_bigr => l _.
+  have same : M' =1 M.
+    by move=> i; rewrite /M'; case: eqVneq => [->|];
+      rewrite ?andbT// andbF (negbTE Mj).
+  by rewrite /weight /Z same (eq_bigl _ _ same).
 have ZE : Z 0 M s = e (s j) + Z 0 M' s.
   by rewrite /Z !add0r (bigD1 j).
 have Aj : weight 0 M s j = e (s j) / Z 0 M s by rewrite /weight Mj.

@@ -29,6 +29,34 @@ Proof. by rewrite -[LHS]trmxK trmx_mul trmxK sumE tr_scalar_mx. Qed.
 Lemma diag1 a : diag a *m ones = a.
 Proof. by apply/colP => i; rewrite mul_diag_mx !mxE mulr1. Qed.
 
+(* state that the metric is information *)
+(* proves thm:geometry-softmax-fisher *)
+Theorem fisher_is_information a b :
+  \sum_j A j 0 * (((j == a)%:R - A a 0) / T * (((j == b)%:R - A b 0) / T))
+  = fisher a b.
+
+(* prove that the metric is information *)
+Proof.
+rewrite /fisher !mxE big_ord1 !mxE eq_sym.
+transitivity (T ^- 2 * \sum_j A j 0 * ((j == a)%:R - A a 0) *
+    ((j == b)%:R - A b 0)).
+  rewrite mulr_sumr; apply: eq_bigr => j _; rewrite expr2 invfM.
+  by move: (A j 0) (_ - A a 0) (_ - A b 0) (T^-1) => x y z t; ring.
+congr (_ * _); transitivity (A a 0 * ((a == b)%:R - A b 0) - A a 0 * A b 0
+  + (\sum_j A j 0) * (A a 0 * A b 0)); last first.
+  by rewrite A1 eq_sym; case: eqVneq => [->|_];
+    rewrite ?mulr1n ?mulr0n; move: (A b 0) (A a 0) => x y; ring.
+rewrite mulr_suml; transitivity (\sum_j ((j == a)%:R * (A j 0 *
+    ((j == b)%:R - A b 0)) - (j == b)%:R * (A j 0 * A a 0)
+  + A j 0 * (A a 0 * A b 0))).
+  apply: eq_bigr => j _.
+  by move: (A j 0) (A a 0) (A b 0) (_%:R) (_%:R) => x y z p q; ring.
+have pick c (f : 'I_n -> F) : \sum_j (j == c)%:R * f j = f c.
+  rewrite (bigD1 c)//= eqxx mul1r big1 ?addr0// => j /negbTE->.
+  by rewrite mul0r.
+by rewrite big_split sumrB /= !pick [A b 0 * _]mulrC.
+Qed.
+
 (* state that equal scores are a null direction *)
 (* proves thm:geometry-softmax-fisher *)
 Theorem null_direction : fisher *m ones = 0.

@@ -223,10 +223,14 @@ BOOST_AUTO_TEST_CASE(normalised_scores_are_bounded) {
   Layer<double> L{xavier<double>({6, 1}, 4)};
   L.weights.W_K = L.weights.W_Q;
   L.parts.gain_q = L.parts.gain_k = Vector<double>::Constant(6, 1.5);
-  L.rules.epsilon = 1e-300;
-  const auto t = layer_forward(L, gaussian<double>(1, 6, 4, "X"));
-  verify(std::abs(t.Q.row(0).dot(t.K.row(0)) - 1.5 * 1.5 * 6),
-         1.5 * 1.5 * 6 * 40 * u);
+  const Matrix<double> X = gaussian<double>(1, 6, 4, "X");
+  const double length = (X * L.weights.W_Q).squaredNorm();
+  for (const double epsilon : {1e-300, 1e-6, 0.1, 10.0}) {
+    L.rules.epsilon = epsilon;
+    const auto t = layer_forward(L, X);
+    const double score = 1.5 * 1.5 * 6 * length / (length + 6 * epsilon);
+    verify(std::abs(t.Q.row(0).dot(t.K.row(0)) - score), score * 60 * u);
+  }
 }
 
 // check that gains stand before rotations
