@@ -371,6 +371,21 @@ BOOST_AUTO_TEST_CASE(decode_has_the_same_bits_on_all_ranks) {
       return worst;
     });
 }
+BOOST_AUTO_TEST_CASE(states_of_different_lengths) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    std::vector<Online<float>> x(2, Online<float>::nothing(4));
+    if (rank == 1) x[1] = Online<float>::nothing(5);
+    Worst worst;
+    try {
+      reduce_states(comm, x);
+      worst.add(1, 0);
+    } catch (const std::invalid_argument& e) {
+      const bool said = says("a state of 5 values among those of 4")(e);
+      worst.add(said ? 0 : 1, 0);
+    }
+    return worst;
+  });
+}
 BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
   for (const int p : {2, 3, 8})
     on_ranks(p, [&](MPI_Comm comm, int rank) {
@@ -455,6 +470,10 @@ BOOST_AUTO_TEST_CASE(one_rank_has_a_wrong_shape) {
 BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
   refuses<Shape>("right is 1 on rank 2 but inf on rank 0",
                  [](Call& c, int r) { if (r == 2) c.rule.right = 1; });
+  refuses<Shape>("scale is 1.0000000000000002 on rank 2 but 1 on rank 0",
+                 [](Call& c, int r) {
+    c.rule.scale = r == 2 ? 1 + 0x1p-52 : 1;
+  });
   refuses<Shape>("queries (fingerprint)", [](Call& c, int r) {
     if (r == 1) c.ring.queries = contiguous({3, 4, 5});
   });

@@ -68,6 +68,55 @@ BOOST_AUTO_TEST_CASE(refuses_what_is_no_placement) {
   }
   BOOST_TEST((rounds_of(0, 3) == 0 && rounds_of(3, 0) == 0));
 }
+BOOST_AUTO_TEST_CASE(lengths_near_the_largest_index) {
+  const Index most = std::numeric_limits<Index>::max();
+  const auto refused = [](auto f, const char* what) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(what));
+  };
+  refused([&] { return contiguous({most, 1}); }, "a length is 1 after");
+  for (const Index n : {most, -most})
+    refused([&] { return require_placement("it", {{{{0, 9}, {9, n}}}}); },
+            "it: a piece of");
+  const int p = 1000003;
+  const Shards parts = contiguous(most, p);
+  BOOST_CHECK_NO_THROW(require_placement("it", parts));
+  double wrong = 0;
+  for (int r = 0; r < p; ++r) {
+    const auto cut = Index(__extension__ __int128(r) * most / p);
+    wrong += parts.of[std::size_t(r)][0].first != cut;
+  }
+  verify(wrong, 0);
+}
+BOOST_AUTO_TEST_CASE(reads_nothing_beyond_a_matrix) {
+  const auto refused = [](auto f, const char* what) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(what));
+  };
+  const Matrix<double> three = gaussian<double>(3, 1, 1);
+  const Shards beyond{{{{5, 3}}}}, two = contiguous(3, 2);
+  refused([&] { return part_of(three, beyond, 0); }, "part_of: a piece of 3");
+  refused([&] { return part_of(three, two, 2); }, "part_of: rank 2 of 2");
+  refused([&] { return part_of(three, two, -1); }, "part_of: rank -1 of 2");
+  FlashRule<double> rule;
+  const auto count = [&](int r, int s) {
+    return count_pairs(rule, two, two, r, s);
+  };
+  refused([&] { return count(0, 2); }, "count_pairs: ranks 0 and 2");
+  refused([&] { return count(-1, 0); }, "count_pairs: ranks -1 and 0");
+
+  // refuse masks that do not cover the pairs
+  const Matrix<bool> keep = Matrix<bool>::Constant(2, 2, true);
+  rule.keep = &keep;
+  for (const Index size : {-1, 0, 1}) {
+    rule.keep_q = rule.keep_k = size;
+    refused([&] { return count(0, 0); }, "rule_between: keep is 2x2 blocks");
+  }
+  for (const Index size : {Index(2), std::numeric_limits<Index>::max()}) {
+    rule.keep_q = rule.keep_k = size;
+    verify(double(std::abs(count(1, 1) - 4)), 0);
+  }
+  const Shards idle{{{{0, 3}}, {{0, 0, 7}}}};
+  verify(double(count_pairs(rule, idle, idle, 0, 1)), 0);
+}
 BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   Matrix<bool> keep;
   FlashRule<double> rule;
@@ -296,6 +345,40 @@ BOOST_AUTO_TEST_CASE(uniform_ring_back) {
   verify(std::abs(ring_time_back(1, [](int, int) { return 3.0; }, 1, true) -
                   3), 0);
 }
+struct StepsBack {
+  int p;
+  double tau;
+  const Matrix<double>& work;  // of rank r at step t
+  int left(int r) const { return (r + p - 1) % p; }
+  double first(int t, int r) const {
+    return t == 0 ? 0 : std::max({ready(t - 1, r), keys_left(t - 1, r),
+                                  keys_left(t - 1, left(r))});
+  }
+  double last(int t, int r) const { return t == 0 ? 0 : sums_left(t - 1, r); }
+  double keys_left(int t, int r) const {
+    return t + 1 < p ? std::max(first(t, r), last(t, r)) + tau : first(t, r);
+  }
+  double ready(int t, int r) const {
+    return std::max({first(t, r) + work(r, t), last(t, r), last(t, left(r))});
+  }
+  double sums_left(int t, int r) const {
+    return std::max(ready(t, r), keys_left(t, r)) + tau;
+  }
+};
+BOOST_AUTO_TEST_CASE(uneven_ring_back) {
+  for (int p = 2; p <= 5; ++p)
+    for (const double tau : {0.0, 1.0, 3.0, 7.0})
+      for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        const Matrix<double> work =
+            (4 * gaussian<double>(p, p, seed, "tiles").array()).abs().floor();
+        const auto tile = [&](int r, int t) { return work(r, t); };
+        const StepsBack steps{p, tau, work};
+        double home = 0;
+        for (int r = 0; r < p; ++r)
+          home = std::max(home, steps.sums_left(p - 1, r));
+        verify(std::abs(ring_time_back(p, tile, tau, false) - home), 0);
+      }
+}
 BOOST_AUTO_TEST_CASE(rounds_meet_once) {
   for (Index c = 1; c <= 12; ++c)
     for (Index s = 1; s <= 12; ++s) {
@@ -344,9 +427,15 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
                     (b - 1) * a * rows * 2 * unit), 0);
     verify(std::abs(time(a, b, true) - back -
                     (3 * b - 1) * a * rows * 2 * unit), 0);
+
+    // count the latencies of a grid
     const Machine late{idle.flops, {3, 1}, {0, 1}};
-    verify(std::abs(grid_time(layer, late, Placement::zigzag, 16, a, false) -
-                    time(a, b, false) - 3 * (b - 1 + 2 * (a - 1))), 0);
+    for (const bool going : {false, true}) {
+      const double messages = going ? 3 * b - 1 + 4 * (a - 1)
+                                    : b - 1 + 3 * (a - 1);
+      verify(std::abs(grid_time(layer, late, Placement::zigzag, 16, a, going) -
+                      time(a, b, going) - 3 * messages), 0);
+    }
   }
   const Machine alone{1, {0, 1}, {0, 1}};
   verify(grid_speed(layer, alone, Placement::zigzag, 1, 1, false) - 1, 0);
@@ -475,7 +564,7 @@ void tell_speeds(const std::string& key, const LayerExtents& x, int p,
   const std::string end = back ? "_back" : "";
   const auto tell = [&](const std::string& name, Placement where, int a) {
     const double speed = grid_speed(x, accelerators, where, p, a, back);
-    fact(key + "_" + std::to_string(p) + "_" + name + end, 100 * speed, 2);
+    fact(key + "_" + std::to_string(p) + "_" + name + end, 100 * speed, 3);
     return speed;
   };
   const int a = best_columns(x, accelerators, p, back);
@@ -556,6 +645,17 @@ BOOST_AUTO_TEST_CASE(best_columns_of_few) {
           BOOST_TEST((between ? 1 < best && best < p : best == 1 || best == p));
           BOOST_CHECK_THROW(time(0), std::invalid_argument);
         }
+}
+BOOST_AUTO_TEST_CASE(no_ranks_take_no_time) {
+  const auto work = [](int, int) { return 1.0; };
+  for (const int p : {0, -1}) {
+    BOOST_CHECK_THROW(ring_time(p, work, 1), std::invalid_argument);
+    BOOST_CHECK_THROW(ring_time_back(p, work, 1, true),
+                      std::invalid_argument);
+    BOOST_CHECK_THROW(grid_time(layer_of(8), accelerators,
+                                Placement::zigzag, p, 1, true),
+                      std::invalid_argument);
+  }
 }
 
 // check the answers of the ring chapter

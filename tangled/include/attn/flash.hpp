@@ -232,6 +232,20 @@ bool Plan<T>::all(Index q, Index n, Index from, Index to) const {
       return false;
   return true;
 }
+/// Throws std::invalid_argument unless a mask of the rule, if there is one,
+/// has an answer for each of n_q x n_k pairs.
+template <class T>
+void require_mask(const char* who, const FlashRule<T>& rule, Index n_q,
+                  Index n_k) {
+  if (!rule.keep) return;
+  const auto covers = [](Index blocks, Index size, Index n) {
+    return size >= 1 && blocks >= n / size + (n % size != 0);
+  };
+  require(covers(rule.keep->rows(), rule.keep_q, n_q) &&
+              covers(rule.keep->cols(), rule.keep_k, n_k),
+          who, ": keep is ", shape(*rule.keep), " blocks of ", rule.keep_q,
+          "x", rule.keep_k, " for ", n_q, "x", n_k, " pairs");
+}
 template <class T>
 Plan<T>::Plan(const char* who, const FlashHead<T>& h)
     : rule(h.rule), queries(h.Q.rows()), keys(h.K.rows()) {
@@ -272,16 +286,7 @@ Plan<T>::Plan(const char* who, const FlashHead<T>& h)
   require(rule.left.value_or(0) >= 0 && rule.right.value_or(0) >= 0, who,
           ": window of ", rule.left.value_or(0), " and ",
           rule.right.value_or(0), " keys");
-
-  // refuse masks and values that mean nothing
-  const auto blocks = [](Index n, Index size) {
-    return n / size + (n % size != 0);
-  };
-  require(!rule.keep || (rule.keep_q >= 1 && rule.keep_k >= 1 &&
-          rule.keep->rows() >= blocks(queries, rule.keep_q) &&
-          rule.keep->cols() >= blocks(keys, rule.keep_k)), who, ": keep is ",
-          rule.keep ? shape(*rule.keep) : "", " blocks of ", rule.keep_q,
-          "x", rule.keep_k, " for ", queries, "x", keys, " pairs");
+  require_mask(who, rule, queries, keys);
 
   // refuse values out of their range
   const auto good = [](T x) {

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iomanip>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -208,7 +209,8 @@ void agree(MPI_Comm comm, const char* who, const std::array<Named, n>& mine,
     // compare all numbers with the first rank's
     for (std::size_t i = 0; i < n; ++i)
       require(same_number(mine[i].second, theirs[i]), who, ": ",
-              mine[i].first, " is ", mine[i].second, " on rank ", rank,
+              mine[i].first, " is ", std::setprecision(17), mine[i].second,
+              " on rank ", rank,
               " but ", theirs[i], " on rank 0");
     f();
   });
@@ -524,11 +526,7 @@ void check_ring(const char* who, const Ring& ring, int columns,
                 rule.queries.value_or(0) <= n_q && rule.keys.value_or(0) <= n_k,
             who, ": lengths ", rule.queries.value_or(n_q), " and ",
             rule.keys.value_or(n_k), " of ", n_q, " queries and ", n_k, " keys");
-    require(!rule.keep || (rule.keep_q >= 1 && rule.keep_k >= 1 &&
-                           rule.keep->rows() * rule.keep_q >= n_q &&
-                           rule.keep->cols() * rule.keep_k >= n_k),
-            who, ": keep is ", rule.keep ? shape(*rule.keep) : "", " blocks of ",
-            rule.keep_q, "x", rule.keep_k, " for ", n_q, "x", n_k, " pairs");
+    require_mask(who, rule, n_q, n_k);
     extra();
   });
 }
@@ -1116,10 +1114,10 @@ FlashHeads<T> rule_of_wave(const FlashHeads<T>& many, const HeadShare& x) {
 // attend around the ring
 /// Exact attention of sequences spread over the ranks of a ring: this
 /// rank's rows of Q, H d_k wide, K, H_k d_k, and V, H_k d_v, give those of
-/// O, n x H d_v, and logZ, H x n.  Collective.  Extra memory O(n / p).
-/// Throws std::invalid_argument or std::domain_error before anything is
-/// computed, std::bad_alloc later, the same on all ranks (thm.
-/// ring-rounding).
+/// O, n x H d_v, and logZ, H x n.  Collective.  Extra memory O(m), m the
+/// most rows of a rank.  Throws std::invalid_argument or std::domain_error
+/// before anything is computed, std::bad_alloc then or later, the same on
+/// all ranks (thm. ring-rounding).
 template <class T>
 HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
                               const Matrix<T>& K, const Matrix<T>& V,
@@ -1415,13 +1413,16 @@ void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
 }
 
 // write states as rows and read them
-/// A row m, l, o for each state.
+/// A row m, l, o for each state.  Throws std::invalid_argument unless all
+/// have equally many values.
 template <class T>
 Matrix<T> rows_of(const std::vector<Online<T>>& states) {
   const Index n = std::ssize(states), d = n > 0 ? states[0].o.size() : 0;
   Matrix<T> all(n, d + 2);
   for (Index i = 0; i < n; ++i) {
     const Online<T>& x = states[std::size_t(i)];
+    require(x.o.size() == d, "reduce_states: a state of ", x.o.size(),
+            " values among those of ", d);
     all(i, 0) = x.m, all(i, 1) = x.l, all.row(i).tail(d) = x.o;
   }
   return all;
@@ -1449,7 +1450,8 @@ void reduce_rows(MPI_Comm comm, Matrix<T>& all) {
 }  // namespace detail
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective;
 /// states and their values must be equally many on all ranks.  Throws
-/// std::bad_alloc, on all ranks.
+/// std::invalid_argument if states of a rank differ in length,
+/// std::bad_alloc; on all ranks.
 template <class T>
 void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
   if (states.empty()) return;

@@ -19,9 +19,11 @@ struct RingTime {
   double total, busiest;
 };
 /// Time of a ring of p ranks; work(r, t): seconds of rank r's tile at step
-/// t; message: seconds of sending a block.
+/// t; message: seconds of sending a block.  Throws std::invalid_argument if
+/// p < 1.
 template <class Work>
 RingTime ring_time(int p, Work work, double message) {
+  require(p >= 1, "ring_time: ", p, " ranks");
   const auto size = std::size_t(p);
   std::vector<double> start(size, 0.0), busy(size, 0.0), next(size);
   RingTime time{0, 0};
@@ -41,8 +43,10 @@ RingTime ring_time(int p, Work work, double message) {
 }
 /// Time of a ring of p ranks going back, in which blocks and their sums are
 /// messages of the same length; lap: with the second lap at the end.
+/// Throws std::invalid_argument if p < 1.
 template <class Work>
 double ring_time_back(int p, Work work, double message, bool lap) {
+  require(p >= 1, "ring_time_back: ", p, " ranks");
   const auto size = std::size_t(p);
   std::vector<double> start(size, 0.0), sent(size), ready(size);
   std::vector<double> sums(size, 0.0), last(size);
@@ -51,8 +55,7 @@ double ring_time_back(int p, Work work, double message, bool lap) {
 
     // let each rank take a step back
     for (std::size_t r = 0; r < size; ++r) {
-      sent[r] = start[r];
-      if (t + 1 < p) sent[r] = std::max(start[r], last[r]) + message;
+      sent[r] = t + 1 < p ? std::max(start[r], last[r]) + message : start[r];
       ready[r] = start[r] + work(int(r), t);
       if (t > 0)
         ready[r] = std::max({ready[r], last[r],
@@ -97,7 +100,7 @@ inline double causal_pairs(Placement where, int r, int t, double m) {
 /// Do so many columns divide p ranks, and the heads of a layer evenly?
 inline bool fits_grid(const LayerExtents& x, int p, int columns) {
   const auto divides = [](double a, double b) { return std::fmod(b, a) == 0; };
-  return columns >= 1 && p % columns == 0 &&
+  return p >= 1 && columns >= 1 && p % columns == 0 &&
          (divides(columns, x.G) ||
           (divides(x.G, columns) && divides(columns, x.H)));
 }
@@ -126,11 +129,14 @@ inline double grid_time(const LayerExtents& x, const Machine& f,
 
   // time the exchanges of a wave
   const Network& net = columns <= f.near ? f.inner : f.far;
-  const double rows = x.n / p * (a - 1) * x.s, Q = q / waves, K = kv / waves;
-  const double out = Q * (back ? 3 * x.d + 2 : x.d) + 2 * K * x.d;
-  const double in = back ? Q * x.d + 2 * K * x.d : Q * (x.d + 1);
-  const double there = (a - 2) * net.alpha + net.seconds(rows * out);
-  const double home = (a - 2) * net.alpha + net.seconds(rows * in);
+  const double rows = x.n / p * (a - 1) * x.s, Q = q / waves;
+  const double out = Q * (back ? 3 * x.d + 2 : x.d) + 2 * x.d;
+  const double in = back ? Q * x.d + 2 * x.d : Q * (x.d + 1);
+  const auto exchange = [&](int messages, double bytes) {
+    return messages * (a - 1) * net.alpha + bytes / net.bandwidth;
+  };
+  const double there = exchange(2, rows * out);
+  const double home = exchange(back ? 2 : 1, rows * in);
   return there + (waves - 1) * std::max(wave, there + home) + wave + home;
 }
 /// Share of the ideal speed that grid_time leaves.  Throws like it.

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "attn/argument.hpp"
@@ -48,13 +48,15 @@ struct Shards {
 
 // place the positions of a sequence
 /// Rank r holds lengths[r] successive positions.  Throws
-/// std::invalid_argument if a length is negative or there is no rank.
+/// std::invalid_argument if a length is negative, all together are more
+/// than an index can count, or there is no rank.
 inline Shards contiguous(const std::vector<Index>& lengths) {
   require(!lengths.empty(), "contiguous: no ranks");
   Shards shards;
   Index first = 0;
   for (const Index n : lengths) {
-    require(n >= 0, "contiguous: a length is ", n);
+    require(n >= 0 && n <= std::numeric_limits<Index>::max() - first,
+            "contiguous: a length is ", n, " after ", first, " positions");
     shards.of.push_back({{first, n}});
     first += n;
   }
@@ -64,9 +66,9 @@ inline Shards contiguous(const std::vector<Index>& lengths) {
 /// Throws std::invalid_argument if n < 0 or p < 1, like zigzag and striped.
 inline Shards contiguous(Index n, int p) {
   require(n >= 0 && p >= 1, "contiguous: ", n, " rows on ", p, " ranks");
+  const auto cut = [&](Index r) { return n / p * r + n % p * r / p; };
   std::vector<Index> lengths;
-  for (Index r = 0; r < p; ++r)
-    lengths.push_back((r + 1) * n / p - r * n / p);
+  for (Index r = 0; r < p; ++r) lengths.push_back(cut(r + 1) - cut(r));
   return contiguous(lengths);
 }
 /// Of 2 p successive parts rank r holds those numbered r and 2 p - 1 - r.
@@ -86,7 +88,7 @@ inline Shards striped(Index n, int p) {
   require(n >= 0 && p >= 1, "striped: ", n, " rows on ", p, " ranks");
   Shards shards;
   for (Index r = 0; r < p; ++r)
-    shards.of.push_back({{r, std::max<Index>(0, (n - r + p - 1) / p), p}});
+    shards.of.push_back({{r, (n - 1 - r + p) / p, p}});
   return shards;
 }
 namespace detail {
@@ -96,20 +98,27 @@ namespace detail {
 /// placement).
 inline Index require_placement(const char* who, const Shards& shards) {
   std::vector<Piece> all;
+  Index total = 0;
   for (const auto& pieces : shards.of)
     for (const Piece& x : pieces)
-      if (x.n != 0) all.push_back(x);
+
+      // count a piece that holds something
+      if (x.n != 0) {
+        require(x.n >= 1 && x.n <= std::numeric_limits<Index>::max() - total, who,
+                ": a piece of ", x.n, " positions after ", total, " others");
+        total += x.n, all.push_back(x);
+      }
   if (all.empty()) return 0;
-  const Index total = shards.total(), t = all[0].step;
+  const Index t = all[0].step;
   for (const Piece& x : all)
 
     // refuse a piece that reaches beyond the positions
-    require(x.step == t && t >= 1 && x.n >= 1 && x.first >= 0 &&
-                x.first < total && x.n - 1 <= (total - 1 - x.first) / t,
+    require(x.step == t && t >= 1 && x.first >= 0 && x.first < total &&
+                x.n - 1 <= (total - 1 - x.first) / t,
             who, ": a piece of ", x.n, " positions from ", x.first,
             " in steps of ", x.step, ", of ", total);
-  std::sort(all.begin(), all.end(), [t](const Piece& x, const Piece& y) {
-    return std::tuple(x.first % t, x.first) < std::tuple(y.first % t, y.first);
+  std::ranges::sort(all, {}, [t](const Piece& x) {
+    return std::pair(x.first % t, x.first);
   });
 
   // refuse pieces that overlap
@@ -214,12 +223,14 @@ inline Index partner(Index i, Index t, Index c, Index s) {
 // restrict a rule to a pair of pieces
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
 /// (prop. windows); its mask is written to `keep`.  Throws
-/// std::invalid_argument for what has no restriction.
+/// std::invalid_argument for what has no restriction and for a mask that
+/// does not cover all pairs.
 template <class T>
 FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                           const Piece& k, Index n_q, Index n_k,
                           Matrix<bool>& keep) {
   detail::require_restriction("rule_between", rule, q.step, k.step);
+  detail::require_mask("rule_between", rule, n_q, n_k);
   FlashRule<T> r = rule;
 
   // cut lengths and reaches to the pieces
@@ -248,15 +259,21 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
 
 // count the pairs of two ranks
 /// Pairs that meet between the queries of rank r and the keys of rank s.
+/// Throws like rule_between, and std::invalid_argument if there is no such
+/// rank.
 template <class T>
 Index count_pairs(const FlashRule<T>& rule, const Shards& queries,
                   const Shards& keys, int r, int s) {
+  require(0 <= r && r < queries.ranks() && 0 <= s && s < keys.ranks(),
+          "count_pairs: ranks ", r, " and ", s, " of ", queries.ranks(),
+          " and ", keys.ranks());
   Index n = 0;
   Matrix<bool> keep;
   for (const Piece& q : queries.of[std::size_t(r)])
     for (const Piece& k : keys.of[std::size_t(s)])
-      n += detail::pairs_under(rule_between(rule, q, k, queries.total(),
-                                            keys.total(), keep));
+      if (q.n > 0 && k.n > 0)
+        n += detail::pairs_under(rule_between(rule, q, k, queries.total(),
+                                              keys.total(), keep));
   return n;
 }
 
@@ -270,9 +287,13 @@ inline std::vector<Index> positions_of(const Shards& shards, int rank) {
 }
 
 /// The rows of `whole`, one per position, that a rank holds.  Throws
-/// std::invalid_argument unless there are as many as positions.
+/// std::invalid_argument for a placement with a mistake, a rank that is
+/// none of its ranks, or other than one row per position.
 template <class T>
 Matrix<T> part_of(const Matrix<T>& whole, const Shards& shards, int rank) {
+  detail::require_placement("part_of", shards);
+  require(0 <= rank && rank < shards.ranks(), "part_of: rank ", rank, " of ",
+          shards.ranks());
   require(whole.rows() == shards.total(), "part_of: matrix is ", shape(whole),
           ", expected ", shards.total(), " rows");
   const std::vector<Index> at = positions_of(shards, rank);
@@ -281,6 +302,7 @@ Matrix<T> part_of(const Matrix<T>& whole, const Shards& shards, int rank) {
     mine.row(Index(i)) = whole.row(at[i]);
   return mine;
 }
+/// The same for a vector with an entry per position.  Throws like it.
 template <class T>
 Vector<T> part_of(const Vector<T>& whole, const Shards& shards, int rank) {
   return part_of<T>(Matrix<T>(whole), shards, rank);
