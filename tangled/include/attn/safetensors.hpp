@@ -53,8 +53,11 @@ class HeaderReader {
 
   // take single characters of a header
   bool ended() const { return at == text.size(); }
-  bool take(char c) {
+  void skip_blanks() {
     while (!ended() && std::strchr(" \t\r\n", text[at]) && text[at]) ++at;
+  }
+  bool take(char c) {
+    skip_blanks();
     if (ended() || text[at] != c) return false;
     ++at;
     return true;
@@ -63,12 +66,13 @@ class HeaderReader {
     if (!take(c)) fail(std::string("expected '") + c + "'");
   }
   void end() {
-    if (take(' ') || !ended()) fail("something after the object");
+    skip_blanks();
+    if (!ended()) fail("something after the object");
   }
 
   // take numbers of a header
   std::uint64_t number() {
-    take(' ');  // skips blanks
+    skip_blanks();
     const std::size_t from = at;
     std::uint64_t x = 0;
     for (; !ended() && '0' <= text[at] && text[at] <= '9'; ++at) {
@@ -189,6 +193,8 @@ inline std::size_t end_of_utf8(std::string_view t) {
 }
 
 // say how many bytes a tensor has
+/// The most bytes that a header may have.
+inline constexpr std::uint64_t longest_header = 100000000;
 /// Bytes of one number of a type, or 0 for a type that is not known.
 inline std::uint64_t type_size(const std::string& type) {
   static const std::map<std::string, std::uint64_t> sizes{
@@ -262,7 +268,7 @@ inline StoredTensor stored_tensor(HeaderReader& r,
 
 // turn sixteen bits into a half
 /// The IEEE half with these bits.
-inline double half_number(std::uint32_t bits) {
+inline double half_number(std::uint64_t bits) {
   const int e = int(bits >> 10 & 31), f = int(bits & 1023);
   const double size = e < 31 ? std::ldexp(e > 0 ? 1024 + f : f,
                                           std::max(e, 1) - 25)
@@ -271,20 +277,43 @@ inline double half_number(std::uint32_t bits) {
 }
 
 // turn bytes into a number
-/// The number of a type whose bytes begin at p, lowest first.
-inline double stored_number(const char* p, const std::string& type) {
-  const int n = int(type_size(type));
+/// The n bytes that begin at p as one number, the lowest first.
+inline std::uint64_t stored_bits(const char* p, std::uint64_t n) {
   std::uint64_t bits = 0;
-  for (int k = n - 1; k >= 0; --k)
-    bits = 256 * bits + static_cast<unsigned char>(p[k]);
-  if (type == "F64") return std::bit_cast<double>(bits);
-  if (type == "F32") return std::bit_cast<float>(std::uint32_t(bits));
-  if (type == "BF16")
-    return std::bit_cast<float>(std::uint32_t(bits) * 0x10000u);
-  if (type == "F16") return half_number(std::uint32_t(bits));
-  if (type[0] != 'I') return double(bits);
-  const std::uint64_t sign = std::uint64_t{1} << (8 * n - 1);
-  return double(std::int64_t((bits ^ sign) - sign));
+  while (n-- > 0) bits = 256 * bits + static_cast<unsigned char>(p[n]);
+  return bits;
+}
+/// The floating-point number with these bits, those of a float or double.
+inline double single_number(std::uint64_t bits) {
+  return std::bit_cast<float>(std::uint32_t(bits));
+}
+inline double double_number(std::uint64_t bits) {
+  return std::bit_cast<double>(bits);
+}
+/// The number of BF16 with these bits.
+inline double upper_half(std::uint64_t bits) {
+  return single_number(bits * 0x10000u);
+}
+/// The whole number of type T with these bits.
+template <class T>
+double whole_number(std::uint64_t bits) {
+  return double(T(bits));
+}
+using Conversion = double (*)(std::uint64_t);
+/// What makes a number of a known type of its bits.
+inline Conversion conversion_of(const std::string& type) {
+  static const std::map<std::string, Conversion> all{
+      {"F64", double_number},
+      {"F32", single_number},
+      {"F16", half_number},
+      {"BF16", upper_half},
+      {"I64", whole_number<std::int64_t>},
+      {"I32", whole_number<std::int32_t>},
+      {"I16", whole_number<std::int16_t>},
+      {"I8", whole_number<std::int8_t>},
+      {"U8", whole_number<std::uint8_t>},
+      {"BOOL", whole_number<std::uint8_t>}};
+  return all.at(type);
 }
 
 // quote names, spell numbers as bytes
@@ -322,8 +351,9 @@ inline TensorFile tensors_from(std::string_view bytes,
   std::uint64_t n = 0;
   for (int k = 7; k >= 0; --k)
     n = 256 * n + static_cast<unsigned char>(bytes[std::size_t(k)]);
-  require(n <= 100000000 && n <= bytes.size() - 8, "safetensors: ", name,
-          ": a header of ", n, " bytes in a file of ", bytes.size());
+  require(n <= detail::longest_header && n <= bytes.size() - 8,
+          "safetensors: ", name, ": a header of ", n, " bytes in a file of ",
+          bytes.size());
   const std::string_view head = bytes.substr(8, n);
   require(detail::end_of_utf8(head) == n, "safetensors: ", name,
           ", byte ", 8 + detail::end_of_utf8(head), ": not UTF-8");
@@ -347,7 +377,7 @@ inline TensorFile tensors_from(std::string_view bytes,
 /// A tensor by name as a matrix, its last extent across, the others down.
 /// Throws std::invalid_argument if there is none, std::domain_error for a
 /// whole number of 2^53 or more in size, or without numbers but with
-/// 2^62 columns.
+/// 2^62 rows or columns.
 inline Matrix<double> stored_matrix(const TensorFile& f,
                                     const std::string& name) {
   const auto at = f.tensors.find(name);
@@ -356,26 +386,31 @@ inline Matrix<double> stored_matrix(const TensorFile& f,
   const StoredTensor& t = at->second;
 
   // make rows and columns of the extents
-  const std::uint64_t bytes = detail::type_size(t.type);
-  const std::uint64_t size = (t.end - t.begin) / bytes;
   const auto cols = t.extents.empty() ? 1 : t.extents.back();
-  require_domain(cols < std::uint64_t{1} << 62, "safetensors: ", f.name,
-                 ": '", name, "' has ", cols, " columns");
-  Matrix<double> m(Index(cols == 0 ? 0 : size / cols), Index(cols));
-  for (Index k = 0; k < m.size(); ++k) {
-    // read one number of a tensor
-    m.data()[k] = detail::stored_number(
-        f.data.data() + t.begin + std::uint64_t(k) * bytes, t.type);
-    require_domain(t.type != "I64" || std::abs(m.data()[k]) < 0x1p53,
-                   "safetensors: ", f.name, ": '", name,
-                   "' holds a whole number of 2^53 or more");
-  }
+  std::uint64_t rows = 1;
+  for (std::size_t k = 0; k + 1 < t.extents.size(); ++k)
+    rows *= t.extents[k];
+  require_domain(std::max(rows, cols) < std::uint64_t{1} << 62,
+                 "safetensors: ", f.name, ": '", name, "' has ", rows,
+                 " rows and ", cols, " columns");
+  Matrix<double> m{Index(rows), Index(cols)};
+
+  // read the numbers of a tensor
+  const std::uint64_t bytes = detail::type_size(t.type);
+  const detail::Conversion number = detail::conversion_of(t.type);
+  const char* at_number = f.data.data() + t.begin;
+  for (Index k = 0; k < m.size(); ++k, at_number += bytes)
+    m.data()[k] = number(detail::stored_bits(at_number, bytes));
+  require_domain(t.type != "I64" || (m.array().abs() < 0x1p53).all(),
+                 "safetensors: ", f.name, ": '", name,
+                 "' holds a whole number of 2^53 or more");
   return m;
 }
 
 // write a file of tensors
 /// The bytes of a valid file that holds these matrices as F64.  Throws
-/// std::invalid_argument for names or metadata that no valid file has.
+/// std::invalid_argument for names or metadata that no valid file has, or
+/// too long for one.
 inline std::string tensor_bytes(
     const std::map<std::string, Matrix<double>>& tensors,
     const std::map<std::string, std::string>& metadata = {}) {
@@ -401,6 +436,8 @@ inline std::string tensor_bytes(
               !tensors.contains("__metadata__"),
           "tensor_bytes: a name or a text that no file may have");
   head.append((8 - head.size() % 8) % 8, ' ');
+  require(head.size() <= detail::longest_header,
+          "tensor_bytes: a header of ", head.size(), " bytes");
   return detail::eight_bytes(head.size()) + head + data;
 }
 
@@ -412,15 +449,18 @@ inline TensorFile read_tensors(const std::string& path) {
   require(in.good(), "safetensors: cannot read ", path);
   std::ostringstream bytes;
   bytes << in.rdbuf();
-  return tensors_from(bytes.str(), path);
+  return tensors_from(std::move(bytes).str(), path);
 }
-/// Writes tensor_bytes to a path.  Throws std::invalid_argument.
+/// Writes tensor_bytes to a path.  Throws as tensor_bytes, and leaves the
+/// path alone then; std::invalid_argument if the file cannot be written.
 inline void write_tensors(
     const std::string& path,
     const std::map<std::string, Matrix<double>>& tensors,
     const std::map<std::string, std::string>& metadata = {}) {
+  const std::string bytes = tensor_bytes(tensors, metadata);
   std::ofstream out(path, std::ios::binary);
-  out << tensor_bytes(tensors, metadata);
-  require(out.flush().good(), "safetensors: cannot write ", path);
+  out << bytes;
+  out.close();
+  require(out.good(), "safetensors: cannot write ", path);
 }
 }  // namespace attn
