@@ -162,6 +162,12 @@ TrueAnswer true_answer(const TensorFile& f, bool absorbed = false) {
     t.gradient[names[k]] = all[k + 1];
   return t;
 }
+const TrueAnswer& true_answer(const std::string& family) {
+  static std::map<std::string, TrueAnswer> all;
+  const auto at = all.find(family);
+  return at != all.end() ? at->second
+                         : all[family] = true_answer(file_of(family));
+}
 
 // plant errors in models
 struct Planted {
@@ -181,6 +187,7 @@ const std::vector<Planted> planted{
     {"gemma2", "layer_types", "full_attention sliding_attention", ""},
     {"gpt_oss", "sinks", "gone", "sink"},
     {"gpt_oss", "rope_scaling.beta_slow", "2", ""},
+    {"gpt_oss", "rope_scaling.truncate", "1", ""},
     {"gpt_oss", "num_experts_per_tok", "3", ""},
     {"deepseek_v3", "rope_theta", "505", "latent"},
     {"t5", "relative_attention_max_distance", "12", "table"},
@@ -206,13 +213,26 @@ bool change(Model<double>& m, const Planted& e) {
   }
   return found;
 }
+
+// count the products of a sum
+Index longest_sum(const Model<double>& m) {
+  Index most = 0;
+  for (const auto& [name, w] : m.weights) {
+    if (w.rows() == 1 || name.ends_with("bias")) continue;
+    const bool experts = m.has(name + "_bias");
+    const bool down = experts || name.find(".c_") != name.npos;
+    const Index n = experts ? m.weights.at(name + "_bias").rows() : 1;
+    most = std::max(most, down ? w.rows() / n : w.cols());
+  }
+  return most;
+}
 }  // namespace
 
 // hold a family against its referee
 void referee(const std::string& family) {
   const TensorFile f = file_of(family);
   const auto ours = answer(f, model_from<double>(f));
-  const auto truth = true_answer(f);
+  const TrueAnswer& truth = true_answer(family);
   double gradients = 0;
   for (const auto& [name, g] : truth.gradient) {
     verify(ours.gradient.at(name), exact(g), bound(g));
@@ -239,6 +259,35 @@ BOOST_AUTO_TEST_CASE(deepseek_v3) { referee("deepseek_v3"); }
 BOOST_AUTO_TEST_CASE(t5) { referee("t5"); }
 BOOST_AUTO_TEST_CASE(bloom) { referee("bloom"); }
 BOOST_AUTO_TEST_CASE(gpt2) { referee("gpt2"); }
+BOOST_AUTO_TEST_CASE(room_that_is_used) {
+  double ours = 0, theirs = 0;
+  Index usual = 0, longest = 0;
+  for (const std::string& family : families) {
+    const TensorFile f = file_of(family);
+    const auto m = model_from<double>(f);
+    const auto a = answer(f, m);
+    const TrueAnswer& truth = true_answer(family);
+    const Matrix<double> logits = stored_matrix(f, "run.logits");
+    ours = std::max(ours, ratio(a.logits, truth.logits));
+    theirs = std::max(theirs, ratio(logits, truth.logits));
+    for (const auto& [name, g] : truth.gradient) {
+      ours = std::max(ours, ratio(a.gradient.at(name), g));
+      theirs = std::max(theirs, ratio(stored_matrix(f, name), g));
+    }
+    Index& sum = family == "bloom" ? longest : usual;
+    sum = std::max(sum, longest_sum(m));
+  }
+  verify(ours, 1), verify(theirs, 1);
+  fact("ours", ours, 2), fact("theirs", theirs, 2);
+
+  // tell what the longest sums would need
+  BOOST_TEST(usual < longest);
+  const auto errors = [](Index n) { return std::sqrt(double(n) / 2); };
+  BOOST_TEST(errors(longest) < 8);
+  fact("usual", usual), fact("longest", longest);
+  fact("usual_errors", errors(usual), 2);
+  fact("longest_errors", errors(longest), 2);
+}
 
 // check that planted errors are seen
 BOOST_AUTO_TEST_CASE(planted_errors_are_seen) {
@@ -364,6 +413,39 @@ BOOST_AUTO_TEST_CASE(absorbed_equals_unabsorbed) {
   fact("latent", latent), fact("full", full);
 }
 
+// check what latent vectors may be
+BOOST_AUTO_TEST_CASE(latent_vectors_may_be_turned) {
+  const TensorFile f = file_of("deepseek_v3");
+  auto m = model_from<double>(f);
+  const Truth& truth = true_logits("deepseek_v3");
+  const Vector<double> v = gaussian<double>(10, 1, 3, "v").col(0);
+  const Matrix<double> P = Matrix<double>::Identity(10, 10) -
+                           2 / v.squaredNorm() * v * v.transpose();
+  const auto change = [&](auto how) {
+    for (const std::string l : {"0", "1"}) {
+      const std::string at = "model.layers." + l + ".self_attn.kv_";
+      how(m.weights.at(at + "a_proj_with_mqa.weight"),
+          m.weights.at(at + "a_layernorm.weight"),
+          m.weights.at(at + "b_proj.weight"));
+    }
+    return logits_of(f, m);
+  };
+
+  // move gains, a reflection and a stretch through the norm
+  verify(change([](auto&, auto& gains, auto& after) {
+    after = (after * gains.row(0).asDiagonal()).eval(), gains.setOnes();
+  }), exact(truth), bound(truth));
+  verify(change([&](auto& before, auto&, auto& after) {
+    before.topRows(10) = (P * before.topRows(10)).eval();
+    after = (after * P.transpose()).eval();
+  }), exact(truth), bound(truth));
+  const Matrix<double> other = change([](auto& before, auto&, auto& after) {
+    before.row(0) *= 2, after.col(0) /= 2;
+  });
+  refute(times_bound(Matrix<double>(other - stored_matrix(f, "run.logits")),
+                     truth), 10);
+}
+
 // check the rank of the latent form
 Index rank_by_elimination(Matrix<Fp> M) {
   Index rank = 0;
@@ -420,6 +502,9 @@ BOOST_AUTO_TEST_CASE(pieces_by_hand) {
   const Matrix<double> off = back(across, Matrix<double>{{-4, 3}}) *
                              (5 / std::sqrt(2)) - Matrix<double>{{-4, 3}};
   verify(largest(off), 8 * ten);
+  BOOST_CHECK_EXCEPTION(twice.pull(w, Matrix<double>{{1, 1}}),
+                        std::invalid_argument, says("pulled already"));
+  BOOST_TEST((w->bar == Matrix<double>{{6, 8}}));
   BOOST_TEST((swish(0.0).second == 0.5 && gelu(0.0, 0.8).second == 0.5));
   BOOST_TEST((swish(-720.0) == std::pair(-0.0, 0.0)));
 }
@@ -438,10 +523,12 @@ BOOST_AUTO_TEST_CASE(positions_by_hand) {
   const Index side[] = {0, 1, 2, 2, 2, 2, 3, 3};
   for (Index n = 0; n < 14; ++n) BOOST_TEST(one(-n) == down[n]);
   for (Index n = 0; n < 8; ++n) BOOST_TEST(both(-n) == side[n]);
+  for (Index n = 1; n < 8; ++n) BOOST_TEST(both(n) == 4 + side[n]);
   BOOST_TEST((alibi_slopes<double>(3) ==
               std::vector<double>{1. / 16, 1. / 256, 1. / 4}));
   const auto oss = model_from<double>(file_of("gpt_oss"));
   verify(std::abs(std::pow(attn::gpt_oss(oss).rotary.gain, 2) - 1.46), .005);
+  verify(std::abs(std::pow(yarn_gain(40), 2) - 1.87), .005);
 }
 BOOST_AUTO_TEST_CASE(gains_are_stored_less_one) {
   const auto m = model_from<double>(file_of("gemma2"));
@@ -510,7 +597,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
     const auto attempt = [&](const Model<double>& changed) {
       ++tried;
       try {
-        BOOST_TEST(logits_of(f, changed).rows() > 0);
+        const Matrix<double> y = logits_of(f, changed);
+        BOOST_TEST((y.rows() > 0 && y.allFinite()), family);
       } catch (const std::invalid_argument&) {
         ++refused;
       } catch (const std::domain_error&) {
@@ -531,7 +619,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
         attempt(changed);
       }
     for (const auto& [key, value] : m.settings)
-      for (const char* other : {"", "0", "-1", "1.5", "nan", "1e300", "7x"}) {
+      for (const char* other : {"", "0", "-1", "1.5", "nan", "1e300", "7x",
+                                "2147483648"}) {
         auto changed = m;
         changed.settings[key] = other;
         attempt(changed);
@@ -539,6 +628,97 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused) {
   }
   verify(double(tried) / double(refused), 1.5);
   fact("tried", tried), fact("refused", refused);
+}
+void refused(const std::string& family, const std::string& key,
+             const std::string& value, const std::string& words) {
+  const TensorFile f = file_of(family);
+  auto m = model_from<double>(f);
+  m.settings[key] = value;
+  BOOST_TEST_CONTEXT(family << ": " << key << " is " << value)
+    BOOST_CHECK_EXCEPTION(logits_of(f, m), std::logic_error, says(words));
+}
+BOOST_AUTO_TEST_CASE(counts_are_refuted) {
+  const std::map<std::string, std::string> counts{
+      {"llama", "head_dim num_hidden_layers num_attention_heads "
+                "num_key_value_heads"},
+      {"gemma2", "hidden_size num_hidden_layers"},
+      {"gpt_oss", "num_experts_per_tok head_dim"},
+      {"deepseek_v3", "qk_nope_head_dim qk_rope_head_dim v_head_dim "
+                      "kv_lora_rank num_attention_heads"},
+      {"t5", "num_layers num_heads d_model"},
+      {"bloom", "hidden_size n_layer n_head"},
+      {"gpt2", "n_embd n_layer n_head"}};
+  for (const auto& [family, keys] : counts) {
+    std::istringstream in(keys);
+    for (std::string key; in >> key;)
+      for (const char* value : {"0", "-1", "1.5", "100000", "2147483648"})
+        refused(family, key, value, key + " is ");
+  }
+}
+BOOST_AUTO_TEST_CASE(settings_without_a_meaning_are_refused) {
+  for (const char* value : {"0", "-6"})
+    for (const char* key : {"final_logit_softcapping",
+                            "attn_logit_softcapping",
+                            "query_pre_attn_scalar"})
+      refused("gemma2", key, value, std::string(key) + " is ");
+  for (const char* family : {"llama", "gemma2", "deepseek_v3"})
+    refused(family, "rms_norm_eps", "-1e-9", "norm: epsilon");
+  for (const char* family : {"t5", "bloom", "gpt2"})
+    refused(family, "layer_norm_epsilon", "-1e-9", "norm: epsilon");
+  const std::string two = "full_attention full_attention";
+  for (const char* family : {"qwen3", "gemma2", "gpt_oss"}) {
+    refused(family, "layer_types", two + " full_attention",
+            "layer_types has full_attention after the last layer");
+    refused(family, "layer_types", "full_attention", "name each layer");
+    refused(family, "layer_types", two + "s", "name each layer");
+  }
+  const Model<double> m;
+  Pass<double> p(m);
+  const auto x = p.step(Matrix<double>::Zero(2, 6));
+  for (const HeadCount H : {HeadCount{Index{1} << 31, 1}, {4, 1}, {2, 4},
+                            {1, 2}, {0, 1}, {2, 0}})
+    BOOST_CHECK_EXCEPTION(heads(p, x, x, x, {H, 1, {everything(2, 2)}}),
+                          std::invalid_argument, says("heads: "));
+}
+BOOST_AUTO_TEST_CASE(stretches_are_read_or_refused) {
+  const std::string at = "rope_scaling.";
+  for (const char* family : {"mistral", "qwen3", "gemma2", "deepseek_v3"}) {
+    refused(family, at + "factor", "40", at + "factor is 40");
+    for (const char* key : {"mscale_all_dim", "attention_factor", "truncate"})
+      refused(family, at + key, "1", "does not read " + at + key);
+    const TensorFile f = file_of(family);
+    auto m = model_from<double>(f);
+    const Matrix<double> plain = logits_of(f, m);
+    m.settings[at + "factor"] = "1.0";
+    verify(distance(logits_of(f, m), plain), 0);
+  }
+  refused("llama", at + "truncate", "1", "does not read " + at + "truncate");
+  refused("gpt_oss", at + "attention_factor", "1", "does not read");
+  refused("gpt_oss", at + "truncate", "2", "truncate is 2");
+}
+BOOST_AUTO_TEST_CASE(windows_of_qwen) {
+  const std::string two = "sliding_attention sliding_attention";
+  refused("qwen3", "layer_types", two, "does not set sliding_window");
+  const TensorFile f = file_of("qwen3");
+  auto m = model_from<double>(f);
+  const Matrix<double> all = logits_of(f, m);
+  m.settings["layer_types"] = two, m.settings["sliding_window"] = "4";
+  const Matrix<double> near = logits_of(f, m);
+  verify(distance(near.topRows(4), all.topRows(4)),
+         2 * true_logits("qwen3").room);
+  refute(times_bound(Matrix<double>(near - all), true_logits("qwen3")), 10);
+}
+BOOST_AUTO_TEST_CASE(nothing_is_not_continued) {
+  for (const std::string& family : families) {
+    const auto m = model_from<double>(file_of(family));
+    BOOST_CHECK_EXCEPTION(continued(m, {}, 1, {1, 2}), std::invalid_argument,
+                          says("continued: no tokens"));
+    BOOST_TEST(continued(m, {1}, 0, {1, 2}).empty());
+  }
+  auto silent = model_from<double>(file_of("llama"));
+  silent.weights.at("lm_head.weight").resize(0, 16);
+  BOOST_CHECK_EXCEPTION(continued(silent, {1}, 1), std::invalid_argument,
+                        says("reads out no tokens"));
 }
 BOOST_AUTO_TEST_CASE(columns_within_the_matrix) {
   const Model<double> m;
@@ -598,7 +778,12 @@ BOOST_AUTO_TEST_CASE(answer_dull_attention) {
     m.settings["rope_theta"] = "505";
     return largest(answer(f, m).logits - right);
   };
-  fact("sharp", moved(1), 2), fact("dull", moved(4), 2);
-  BOOST_TEST(moved(4) < moved(1));
+  const double sharp = moved(1), dull = moved(4);
+  fact("sharp", sharp, 2), fact("dull", dull, 2);
+  fact("quotient", sharp / dull, 2);
+  BOOST_TEST(dull < sharp);
+  const double even = moved(256) / moved(1024);
+  verify(std::abs(even - 4), 0.1);
+  fact("even", even, 3);
 }
 BOOST_AUTO_TEST_SUITE_END()

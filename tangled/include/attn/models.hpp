@@ -7,6 +7,7 @@
 #include <map>
 #include <numbers>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -47,12 +48,36 @@ struct Model {
             key, " is no number");
     return x;
   }
-  /// A setting that counts something: whole, from 1 to 2^31.
+  /// A setting above zero; throws std::invalid_argument if it is not.
+  double positive(const std::string& key) const {
+    const double x = number(key);
+    require(x > 0, "Model: ", file, ": ", key, " is ", x);
+    return x;
+  }
+  /// A setting that is 1 or 0, for yes or no; throws
+  /// std::invalid_argument if it is neither.
+  bool yes(const std::string& key) const {
+    const double x = number(key);
+    require(x == 0 || x == 1, "Model: ", file, ": ", key, " is ", x);
+    return x == 1;
+  }
+  /// A setting that counts something: whole, from 1 to 2^31.  Throws
+  /// std::invalid_argument if it is not.
   Index integer(const std::string& key) const {
     const double x = number(key);
     require(1 <= x && x <= 0x1p31 && x == std::floor(x), "Model: ", file,
             ": ", key, " is ", x);
     return Index(x);
+  }
+  /// A setting that counts layers, heads or features: an integer, at most
+  /// as many as all weights have numbers.  Throws std::invalid_argument.
+  Index count(const std::string& key) const {
+    Index most = 0;
+    for (const auto& [name, w] : weights) most += w.size();
+    const Index n = integer(key);
+    require(n <= most, "Model: ", file, ": ", key, " is ", n,
+            ", but the weights have ", most, " numbers");
+    return n;
   }
 };
 
@@ -102,7 +127,7 @@ Matrix<S> settled(Matrix<S> m) {
 
 // remember the steps of a pass
 /// One run of a model: its steps, in order.  Throws std::invalid_argument
-/// for weights that are missing or do not fit, and cotangents that do not.
+/// for weights that are missing and for what does not fit.
 template <class S>
 class Pass {
  public:
@@ -128,16 +153,21 @@ class Pass {
     if (leaf == nullptr) leaf = step(model.weights.at(name));
     return leaf;
   }
-  /// Sends the cotangent bar of y back through all steps.
+  /// Sends the cotangent bar of y back through all steps, once in the life
+  /// of a pass.  Throws std::invalid_argument for another shape than y's,
+  /// and if there has been a cotangent before.
   void pull(Step<S>* y, const Matrix<S>& bar) {
     require(shape(bar) == shape(y->value), "Pass: cotangent ", shape(bar),
             " of ", shape(y->value));
+    require(!pulled, "Pass: pulled already");
+    pulled = true;
     give(y, bar);
     for (auto s = steps.rbegin(); s != steps.rend(); ++s)
       if (s->back && s->bar.size() > 0) s->back(settled(s->bar));
   }
 
  private:
+  bool pulled = false;
   std::deque<Step<S>> steps;
   std::map<std::string, Step<S>*> leaves;
 };
@@ -163,6 +193,19 @@ template <class S>
 void require_extents(const char* who, const Matrix<S>& x, Index n, Index d) {
   require(x.rows() == n && x.cols() == d, who, ": ", shape(x),
           " where ", n, "x", d, " is wanted");
+}
+
+// ask whether heads divide the columns
+/// Throws std::invalid_argument unless queries, keys and values divide
+/// among so many heads.
+template <class S>
+void require_heads(HeadCount H, const Matrix<S>& q, const Matrix<S>& k,
+                   const Matrix<S>& v) {
+  require(1 <= H.heads && H.heads <= q.cols() && 1 <= H.kv_heads &&
+              q.cols() % H.heads == 0 && v.cols() % H.kv_heads == 0 &&
+              q.cols() / H.heads * H.kv_heads == k.cols(),
+          "heads: ", H.heads, " on ", H.kv_heads, " of keys for ", shape(q),
+          ", ", shape(k), " and ", shape(v));
 }
 }  // namespace detail
 
@@ -338,9 +381,11 @@ std::pair<S, S> capped(const S& x, double c) {
 
 // divide rows by their size
 /// Rows divided by their s (eq. models-norm), less their mean if centred.
+/// Throws std::domain_error unless epsilon >= 0.
 template <class S>
 Step<S>* norm(Pass<S>& p, Step<S>* x, double epsilon, bool centred) {
   using std::sqrt;
+  require_domain(epsilon >= 0, "norm: epsilon ", epsilon);
 
   // centre each row and divide it by its size
   Matrix<S> y = x->value;
@@ -404,11 +449,13 @@ HeadParts<S> parts_of_heads(const HeadSettings<S>& s) {
 }
 
 // attend with each head
-/// Outputs of all heads side by side.
+/// Outputs of all heads side by side.  Throws std::invalid_argument for
+/// extents that do not fit, std::domain_error for rules without a meaning.
 template <class S>
 Step<S>* heads(Pass<S>& p, Step<S>* q, Step<S>* k, Step<S>* v,
                const std::type_identity_t<HeadSettings<S>>& s) {
   const Index n = q->value.rows(), H = s.count.heads;
+  detail::require_heads(s.count, q->value, k->value, v->value);
   Matrix<S> O(n, v->value.cols() / s.count.kv_heads * H);
   Vector<S> logZ(H * n);
   const HeadsView<S> view{view_in<S>(q->value), view_in<S>(k->value),
@@ -484,24 +531,49 @@ struct Family {
 template <class S>
 Family<S> plain_family(const Model<S>& m) {
   Family<S> f;
-  const Index d = m.integer("head_dim");
+  const Index d = m.count("head_dim");
   f.rotary = {frequencies<Angle<S>>(d, m.number("rope_theta")),
               Pairs::halves};
   f.scale = usual_scale<S>(d);
-  f.window.assign(std::size_t(m.integer("num_hidden_layers")), unlimited);
+  f.window.assign(std::size_t(m.count("num_hidden_layers")), unlimited);
   return f;
+}
+/// Throws std::invalid_argument if m says of a stretched context what is
+/// not in the list, which is what its family reads.
+template <class S>
+void require_read(const Model<S>& m, const std::set<std::string>& read) {
+  const std::string at = "rope_scaling.";
+  for (const auto& [key, value] : m.settings)
+    require(!key.starts_with(at) || read.contains(key.substr(at.size())),
+            "Model: ", m.file, ": the family does not read ", key);
+}
+/// The plain family without a stretched context.  Throws
+/// std::invalid_argument if m asks for one.
+template <class S>
+Family<S> unstretched_family(const Model<S>& m) {
+  const std::string key = "rope_scaling.factor";
+  require_read(m, {"factor"});
+  const double factor = m.sets(key) ? m.number(key) : 1;
+  require(factor == 1, "Model: ", m.file, ": ", key, " is ", factor,
+          ", but the family does not stretch");
+  return plain_family(m);
 }
 /// The pairs that a layer with a window of w keys allows.
 inline Mask seen(Index n_q, Index n_k, Index w) {
   return window(n_q, n_k, w - 1, 0);
 }
-/// The stretched context of a model, by the names of its two ends.
+/// The stretched context of a model, by the names of its two ends; more:
+/// what else of it the family reads.  Throws std::invalid_argument if m
+/// lacks one of the four, or has any others.
 template <class S>
 Stretch stretch_of(const Model<S>& m, const std::string& slow,
-                   const std::string& fast) {
-  const std::string at = "rope_scaling.";
-  return {m.number(at + "factor"),
-          m.number(at + "original_max_position_embeddings"),
+                   const std::string& fast,
+                   std::set<std::string> more = {}) {
+  const std::string at = "rope_scaling.", factor = "factor";
+  const std::string length = "original_max_position_embeddings";
+  more.insert({factor, length, slow, fast});
+  require_read(m, more);
+  return {m.number(at + factor), m.number(at + length),
           m.number(at + slow), m.number(at + fast)};
 }
 
@@ -511,7 +583,7 @@ template <class S>
 Family<S> llama3(const Model<S>& m) {
   Family<S> f = plain_family(m);
   f.rotary.theta = llama3_frequencies<Angle<S>>(
-      m.integer("head_dim"),
+      m.count("head_dim"),
       stretch_of(m, "low_freq_factor", "high_freq_factor"),
       m.number("rope_theta"));
   return f;
@@ -521,14 +593,14 @@ Family<S> llama3(const Model<S>& m) {
 /// What Mistral changes: a window in every layer (prop. models-speed).
 template <class S>
 Family<S> mistral(const Model<S>& m) {
-  Family<S> f = plain_family(m);
+  Family<S> f = unstretched_family(m);
   for (Index& w : f.window) w = m.integer("sliding_window");
   return f;
 }
 
 // put windows where the file says
 /// A family with its window in the layers that the file names so.
-/// Throws std::invalid_argument unless it names each layer.
+/// Throws std::invalid_argument unless it names each layer and no more.
 template <class S>
 Family<S> alternating(const Model<S>& m, Family<S> f) {
   std::istringstream kinds(m.text("layer_types"));
@@ -539,7 +611,16 @@ Family<S> alternating(const Model<S>& m, Family<S> f) {
             m.file, ": layer_types does not name each layer");
     if (slides) w = m.integer("sliding_window");
   }
+  require(!(kinds >> kind), "Model: ", m.file, ": layer_types has ", kind,
+          " after the last layer");
   return f;
+}
+
+// state what Qwen 3 changes
+/// What Qwen 3 changes besides norms of heads: windows, if any.
+template <class S>
+Family<S> qwen3(const Model<S>& m) {
+  return alternating(m, unstretched_family(m));
 }
 
 // state what Gemma 2 changes
@@ -547,14 +628,14 @@ Family<S> alternating(const Model<S>& m, Family<S> f) {
 template <class S>
 Family<S> gemma2_family(const Model<S>& m) {
   using std::sqrt;
-  Family<S> f = alternating(m, plain_family(m));
-  f.scale = S(1) / S(sqrt(S(m.number("query_pre_attn_scalar"))));
+  Family<S> f = alternating(m, unstretched_family(m));
+  f.scale = S(1) / S(sqrt(S(m.positive("query_pre_attn_scalar"))));
   if (m.sets("attn_logit_softcapping"))
-    f.cap = m.number("attn_logit_softcapping");
+    f.cap = m.positive("attn_logit_softcapping");
   if (m.sets("final_logit_softcapping"))
-    f.last_cap = m.number("final_logit_softcapping");
+    f.last_cap = m.positive("final_logit_softcapping");
   f.gain = 1, f.sandwich = true;
-  f.loudness = sqrt(S(m.number("hidden_size")));
+  f.loudness = sqrt(S(double(m.count("hidden_size"))));
   f.bend = [](const S& x) {
     return gelu<S>(x, std::sqrt(2 / std::numbers::pi));
   };
@@ -566,21 +647,24 @@ Family<S> gemma2_family(const Model<S>& m) {
 template <class S>
 Family<S> gpt_oss(const Model<S>& m) {
   Family<S> f = alternating(m, plain_family(m));
-  const Stretch x = stretch_of(m, "beta_slow", "beta_fast");
+  const Stretch x = stretch_of(m, "beta_slow", "beta_fast", {"truncate"});
   f.rotary.theta = yarn_frequencies<Angle<S>>(
-      m.integer("head_dim"), x, m.number("rope_theta"), false);
+      m.count("head_dim"), x, m.number("rope_theta"),
+      m.yes("rope_scaling.truncate"));
   f.rotary.gain = Angle<S>(yarn_gain(x.factor));
   return f;
 }
 
 // state what DeepSeek V3 changes
 /// What DeepSeek V3 changes: few features turn, and the scale is that of
-/// keys which are not made (thm. models-absorbed).
+/// keys which are not made (thm. models-absorbed).  Throws
+/// std::invalid_argument for a stretched context, which the published
+/// model has.
 template <class S>
 Family<S> deepseek_v3(const Model<S>& m) {
-  Family<S> f = plain_family(m);
-  const Index d = m.integer("qk_nope_head_dim");
-  const Index turning = m.integer("qk_rope_head_dim");
+  Family<S> f = unstretched_family(m);
+  const Index d = m.count("qk_nope_head_dim");
+  const Index turning = m.count("qk_rope_head_dim");
   f.rotary = {frequencies<Angle<S>>(turning, m.number("rope_theta")),
               Pairs::neighbours};
   f.scale = usual_scale<S>(d + turning);
@@ -594,7 +678,7 @@ Family<S> family_of(const Model<S>& m) {
   const std::string name = m.text("family");
   if (name == "llama") return llama3(m);
   if (name == "mistral") return mistral(m);
-  if (name == "qwen3") return plain_family(m);
+  if (name == "qwen3") return qwen3(m);
   if (name == "gemma2") return gemma2_family(m);
   if (name == "gpt_oss") return gpt_oss(m);
   require(name == "deepseek_v3", "Model: ", m.file, ": family ", name);
@@ -614,8 +698,9 @@ Step<S>* normed_heads(Pass<S>& p, Step<S>* x, Index d,
 }
 
 // choose the best of each row
-/// Softmax over the k largest of each row, zero elsewhere.  Throws
-/// std::invalid_argument unless there are as many.
+/// Softmax over the k largest of each row, and over those that equal the
+/// least of them; zero elsewhere.  Throws std::invalid_argument unless
+/// there are as many.
 template <class S>
 Step<S>* chosen(Pass<S>& p, Step<S>* x, Index k) {
   require(1 <= k && k <= x->value.cols(), "chosen: ", k, " of ",
@@ -681,7 +766,7 @@ Step<S>* network(Pass<S>& p, const Family<S>& f, Step<S>* x,
 
   // mix the chosen networks
   const auto A = chosen(p, linear(p, x, at + "router"),
-                        p.model.integer("num_experts_per_tok"));
+                        p.model.count("num_experts_per_tok"));
   Step<S>* total = nullptr;
   for (Index e = 0; e < A->value.cols(); ++e) {
     const auto y = expert(p, x, at + "experts.", e);
@@ -698,7 +783,7 @@ Step<S>* network(Pass<S>& p, const Family<S>& f, Step<S>* x,
 template <class S>
 Step<S>* latent_attention(Pass<S>& p, const Family<S>& f, Index l,
                           Step<S>* x, const std::string& at) {
-  const auto size = [&](const char* key) { return p.model.integer(key); };
+  const auto size = [&](const char* key) { return p.model.count(key); };
   const Index H = size("num_attention_heads"), r = size("kv_lora_rank");
   const Index d = size("qk_nope_head_dim"), d_v = size("v_head_dim");
   const Index turning = size("qk_rope_head_dim"), first = first_position(p);
@@ -760,7 +845,7 @@ Step<S>* self_attention(Pass<S>& p, const Family<S>& f, Index l,
   const Model<S>& m = p.model;
   if (m.has(at + "kv_b_proj.weight"))
     return latent_attention(p, f, l, x, at);
-  const Index d = m.integer("head_dim"), first = first_position(p);
+  const Index d = m.count("head_dim"), first = first_position(p);
 
   // map, normalise and turn queries or keys
   const auto placed = [&](const char* part) {
@@ -773,8 +858,8 @@ Step<S>* self_attention(Pass<S>& p, const Family<S>& f, Index l,
       remembered(p, l, placed("k"), linear(p, x, at + "v_proj"));
 
   // mix with the settings of the family
-  HeadSettings<S> s{{m.integer("num_attention_heads"),
-                     m.integer("num_key_value_heads")}, f.scale,
+  HeadSettings<S> s{{m.count("num_attention_heads"),
+                     m.count("num_key_value_heads")}, f.scale,
                     {seen(x->value.rows(), k->value.rows(),
                           f.window[std::size_t(l)])}};
   s.rules.softcap = f.cap;
@@ -832,7 +917,7 @@ Step<S>* skeleton_logits(Pass<S>& p, const Family<S>& f,
                          const std::vector<Index>& tokens) {
   const std::string table = "model.embed_tokens.weight";
   auto x = louder(p, look_up(p, table, tokens), f.loudness);
-  for (Index l = 0; l < p.model.integer("num_hidden_layers"); ++l)
+  for (Index l = 0; l < p.model.count("num_hidden_layers"); ++l)
     x = skeleton_block(p, f, l, x);
 
   // read tokens out
@@ -846,12 +931,14 @@ Step<S>* skeleton_logits(Pass<S>& p, const Family<S>& f,
   });
 }
 
+// three families by themselves
+
 // run all of GPT-2 forwards
 /// Logits of GPT-2.
 template <class S>
 Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
-  const Index D = p.model.integer("n_embd"), n = std::ssize(tokens);
-  const Index H = p.model.integer("n_head");
+  const Index D = p.model.count("n_embd"), n = std::ssize(tokens);
+  const Index H = p.model.count("n_head");
   const std::string all = "transformer.";
 
   // the older families' norm
@@ -871,7 +958,7 @@ Step<S>* gpt2_logits(Pass<S>& p, const std::vector<Index>& tokens) {
   auto x = sum(p, look_up(p, all + "wte.weight", tokens),
                rows(p, p.weight(all + "wpe.weight"),
                     numbers_from(first_position(p), n)));
-  for (Index l = 0; l < p.model.integer("n_layer"); ++l) {
+  for (Index l = 0; l < p.model.count("n_layer"); ++l) {
     // run one block of GPT
     const std::string at = all + "h." + std::to_string(l) + ".";
     auto y = map(normed(x, at + "ln_1"), at + "attn.c_attn");
@@ -893,8 +980,8 @@ template <class S>
 Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
                       const std::vector<double>& slopes,
                       double c = 0.79788456) {
-  const Index D = p.model.integer("hidden_size");
-  const Index H = p.model.integer("n_head"), d = D / H;
+  const Index D = p.model.count("hidden_size");
+  const Index H = p.model.count("n_head"), d = D / H;
   const std::string all = "transformer.";
 
   // the older families' norm
@@ -904,7 +991,7 @@ Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
   };
   auto x = normed(look_up(p, all + "word_embeddings.weight", tokens),
                   all + "word_embeddings_layernorm");
-  for (Index l = 0; l < p.model.integer("n_layer"); ++l) {
+  for (Index l = 0; l < p.model.count("n_layer"); ++l) {
     // run a block of Bloom
     const std::string at = all + "h." + std::to_string(l) + ".";
     auto y = linear(p, normed(x, at + "input_layernorm"),
@@ -932,7 +1019,7 @@ Step<S>* bloom_logits(Pass<S>& p, const std::vector<Index>& tokens,
 template <class S>
 Step<S>* t5_attention(Pass<S>& p, Index l, Step<S>* x, Step<S>* context,
                       const std::string& at, const std::string& side) {
-  const Index H = p.model.integer("num_heads");
+  const Index H = p.model.count("num_heads");
   const auto q = linear(p, x, at + "q");
 
   // make keys and values of rows or of the source
@@ -964,7 +1051,7 @@ Step<S>* t5_stack(Pass<S>& p, Step<S>* x, Step<S>* context,
     const double epsilon = p.model.number("layer_norm_epsilon");
     return gained(p, norm(p, y, epsilon, false), name);
   };
-  for (Index l = 0; l < p.model.integer("num_layers"); ++l) {
+  for (Index l = 0; l < p.model.count("num_layers"); ++l) {
     std::string at = side + ".block." + std::to_string(l) + ".layer.";
 
     // run a block of one stack
@@ -1005,7 +1092,7 @@ Step<S>* t5_logits(Pass<S>& p, const std::vector<Index>& tokens,
                              "decoder");
   p.written = p.embedded, p.embedded = read;
   return louder<S>(p, product(p, x, p.weight(table)),
-                   usual_scale<S>(p.model.integer("d_model")));
+                   usual_scale<S>(p.model.count("d_model")));
 }
 
 // run a model of any family
@@ -1021,7 +1108,7 @@ Step<S>* logits(Pass<S>& p, const std::vector<Index>& tokens,
   if (name == "gpt2") y = gpt2_logits(p, tokens);
   else if (name == "t5") y = t5_logits(p, tokens, source);
   else if (name == "bloom")
-    y = bloom_logits(p, tokens, alibi_slopes(m.integer("n_head")));
+    y = bloom_logits(p, tokens, alibi_slopes(m.count("n_head")));
   else y = skeleton_logits(p, family_of(m), tokens);
   if (p.memory) p.memory->positions += std::ssize(tokens);
   return y;
@@ -1029,11 +1116,13 @@ Step<S>* logits(Pass<S>& p, const std::vector<Index>& tokens,
 
 // continue a text greedily
 /// The n tokens that m finds most likely one after the other, and by how
-/// much the last logits of each prevailed.
+/// much the last logits of each prevailed.  Throws std::invalid_argument
+/// if there are no tokens to continue, or none to choose from.
 template <class S>
 std::vector<std::pair<Index, S>> continued(
     const Model<S>& m, std::vector<Index> tokens, Index n,
     const std::vector<Index>& source = {}) {
+  require(!tokens.empty(), "continued: no tokens");
   Memory<S> memory;
   std::vector<std::pair<Index, S>> said;
   while (std::ssize(said) < n) {
@@ -1042,6 +1131,7 @@ std::vector<std::pair<Index, S>> continued(
     const Matrix<S> y = logits(p, tokens, source)->value.bottomRows(1);
 
     // choose the most likely token
+    require(y.cols() > 0, "continued: ", m.file, " reads out no tokens");
     Index best = 0;
     const S top = y.row(0).maxCoeff(&best);
     Matrix<S> others = y;
