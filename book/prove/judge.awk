@@ -22,6 +22,8 @@ function sha(s,   cmd, h) {
   gsub(/'/, "'\\''", s); cmd = "printf %s '" s "' | sha256sum"
   cmd | getline h; close(cmd); return substr(h, 1, 16) }
 END {
+  for (f in seconds) all += seconds[f]
+  printf "# seconds %.0f\n", all
   for (i = 1; i <= n; i++) { t = theorem[i]; f = t; sub(/\/.*/, "", f)
     g = said[f] ? group_of(rests[f]) : "nothing known"
     if (g ~ /^no(t allowed|thing)/) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -59,6 +60,19 @@ struct Held {
   operator attn_in() const { return given ? &view : nullptr; }
 };
 
+// say what the type of an array is
+static std::string words_of(nb::dlpack::dtype t) {
+  static constexpr const char* kinds[]{
+      "signed integers", "unsigned integers", "floating-point numbers",
+      nullptr, "numbers of bfloat", "complex numbers", "truth values"};
+  const bool known = t.code < std::size(kinds) && kinds[t.code];
+  const std::string kind =
+      known ? kinds[t.code] : "numbers of kind " + std::to_string(t.code);
+  const std::string lanes =
+      t.lanes == 1 ? "" : " in " + std::to_string(t.lanes) + " lanes";
+  return kind + " of " + std::to_string(t.bits) + " bits" + lanes;
+}
+
 // know the type of an array
 static int type_of(const std::string& name, nb::dlpack::dtype t) {
   using nb::dlpack::dtype_code;
@@ -70,9 +84,7 @@ static int type_of(const std::string& name, nb::dlpack::dtype t) {
   if (is(dtype_code::Bfloat, 16)) return ATTN_BF16;
   if (is(dtype_code::Float, 16)) return ATTN_F16;
   if (is(dtype_code::Bool, 8) || is(dtype_code::UInt, 8)) return ATTN_B8;
-  throw nb::value_error((name + ": elements of format " +
-                         std::to_string(t.code) + " with " +
-                         std::to_string(t.bits) + " bits").c_str());
+  throw nb::value_error((name + ": elements are " + words_of(t)).c_str());
 }
 
 // describe an array of Python
@@ -92,11 +104,16 @@ static attn_view view_of(const std::string& name, const Array& a) {
     v.extent[k] = std::int64_t(a.shape(k)), v.stride[k] = a.stride(k);
   return v;
 }
+/// Forgets what was raised, if it is a refusal.
+static void refusal() {
+  if (!PyErr_ExceptionMatches(PyExc_Exception)) throw nb::python_error();
+  PyErr_Clear();
+}
 static bool writable(nb::handle h) {
   Py_buffer b;
   if (!PyObject_CheckBuffer(h.ptr())) return true;
   if (PyObject_GetBuffer(h.ptr(), &b, PyBUF_STRIDED) != 0)
-    return PyErr_Clear(), false;
+    return refusal(), false;
   return PyBuffer_Release(&b), true;
 }
 /// Why a tensor of PyTorch is not what its memory says, or nothing.
@@ -113,7 +130,7 @@ static nb::object with_strides(nb::handle h) {
   if (nb::hasattr(h.type(), "__dlpack__") || !PyObject_CheckBuffer(h.ptr()))
     return nb::borrow(h);
   nb::object view = nb::steal(PyMemoryView_FromObject(h.ptr()));
-  if (!view.is_valid()) PyErr_Clear();
+  if (!view.is_valid()) refusal();
   return view;
 }
 /// What h shows by DLPack, in the older or the newer form, or nothing.
@@ -169,13 +186,14 @@ struct HeldRule {
     for (auto [key, value] : given)
       if (std::string name; !nb::try_cast(key, name, false))
         throw nb::value_error("rule: a name is no text");
-      else if (!value.is_none()) set(name, value);
+      else set(name, value);
   }
 
   // set a field of a rule
   void set(const std::string& name, nb::handle x) {
   #define NUMBER(field, bit)                                     \
     if (name == #field) {                                        \
+      if (x.is_none()) return;                                   \
       c.has |= bit;                                              \
       if (nb::try_cast(x, c.field)) return;                      \
       throw nb::value_error("rule: " #field " is no number"); \

@@ -86,6 +86,8 @@ static ffi::Error for_each_mask(std::vector<Seen*> all, std::int64_t B,
 }
 
 // make a rule of XLA's attributes
+static_assert(ATTN_SCALE == 1 && ATTN_LEFT == 32 && ATTN_RIGHT == 64,
+              "attn/jax.py has other bits");
 struct Rule {
   attn_rule c{};
   Seen bias, keep;

@@ -66,8 +66,8 @@ def equation(text: str, *factors: Any) -> Any:
                     raise ValueError(f"eq: index {letter} has extent "
                                      f"{known[letter]} and {extent}")
         number, _, over = coefficient.partition("/")
-        part = numpy.einsum(slots, *mine, optimize=True)
-        total = total + part * int(number) / int(over or 1)
+        part = numpy.einsum(slots, *mine, optimize=True) * int(number)
+        total = total + (part / int(over) if over else part)
     return total
 
 __all__ = ["compiled"] + [name for name, x in list(globals().items())

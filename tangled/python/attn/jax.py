@@ -71,11 +71,19 @@ def _with_lengths(mask, q, k, rows, columns):
         both.append(_below(k.shape[1], columns)[:, None, None, :])
     return functools.reduce(jnp.logical_and, both) if both else None
 def dot_product_attention(
-        query, key, value, bias=None, mask=None, *, scale=None,
-        is_causal=False, query_seq_lengths=None,
-        key_value_seq_lengths=None, local_window_size=None,
-        implementation=None, return_residual=False):
-    """jax.nn's function on the kernel of the book."""
+        query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None,
+        *, scale: float | None = None, is_causal: bool = False,
+        query_seq_lengths: Any = None, key_value_seq_lengths: Any = None,
+        local_window_size: int | tuple[int, int] | None = None,
+        implementation: str | None = None,
+        return_residual: bool = False) -> Any:
+    """jax.nn's function on the kernel of the book.
+
+    query (..., n, H, d), key (..., m, G, d), value (..., m, G, e), bias and
+    mask (..., H, n, m); (..., n, H, e), and log-sum-exps (..., n, H) if
+    return_residual. Raises what JAX raises, ValueError for an
+    implementation other than "xla".
+    """
     if implementation not in (None, "xla"):
         raise ValueError(f"attn: no implementation {implementation!r}")
     lengths = query_seq_lengths, key_value_seq_lengths

@@ -8,7 +8,11 @@ from torch.autograd import forward_ad
 from torch.nn.attention.bias import CausalBias, CausalVariant
 from torch.utils.dlpack import to_dlpack
 
-from . import _attn
+try:
+    from . import _attn
+except ImportError as error:
+    raise ImportError("attn.torch needs the compiled module: pip install "
+                      "./tangled/python compiles it") from error
 
 _FIELDS = ("bias", "keep", "sinks", "scale", "softcap", "offset", "left",
            "right")
@@ -33,6 +37,10 @@ def _empty(q: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     "attn::flash", mutates_args=(), device_types="cpu",
     schema=f"(Tensor q, Tensor k, Tensor v, {_RULE}) -> (Tensor, Tensor)")
 def flash(q, k, v, *rule):
+    """Output (B, H, n, e) and log-sum-exps (B, H, n) of attention.
+
+    q (B, H, n, d), k, v (B, G, m, d or e); the rule as in attend.
+    """
     O, L = _empty(q, v)
     _attn.flash(_seen(q), _seen(k), _seen(v), _rule(rule), O, L)
     return O, L
@@ -50,6 +58,8 @@ def _gradients(q, k, v, learned, rule):
            f"Tensor k, Tensor v, bool learned, {_RULE}) -> "
            "(Tensor, Tensor, Tensor, Tensor, Tensor)")
 def flash_vjp(O, L, dO, dL, q, k, v, learned, *rule):
+    """Gradients of q, k, v, bias and sinks, from what flash gave and
+    cotangents of it; empty for a bias unless learned, and for no sinks."""
     out = _gradients(q, k, v, learned, rule)
     dbias = out[3] if learned else None
     dsinks = out[4] if rule[2] is not None else None
@@ -101,6 +111,11 @@ def _alone(tensors: list[Tensor]) -> bool:
 _PLAIN = Tensor, torch.nn.Parameter
 
 def attend(q: Tensor, k: Tensor, v: Tensor, *rule: Any) -> Tensor:
+    """Attention (B, H, n, e) of q (B, H, n, d), k, v (B, G, m, d or e).
+
+    The rule, in this order, None for what is absent: bias (added), keep (of
+    bool), sinks (H), scale, softcap, offset, left, right.
+    """
     given = {name: x for name, x in zip(_FIELDS, rule, strict=True)
              if x is not None}
     if _alone([q, k, v, *(x for x in given.values()
@@ -160,12 +175,26 @@ def scaled_dot_product_attention(
         attn_mask: Tensor | None = None, dropout_p: float = 0.0,
         is_causal: bool = False, scale: float | None = None,
         enable_gqa: bool = False) -> Tensor:
-    """torch.nn.functional's function on the kernel of the book."""
+    """torch.nn.functional's function on the kernel of the book.
+
+    query (..., H, n, d), key (..., G, m, d), value (..., G, m, e),
+    attn_mask (..., n, m); (..., H, n, e). G is H unless enable_gqa. Raises
+    what PyTorch raises, ValueError for a CausalBias that does not fit, and
+    NotImplementedError for dropout, tangents, types and devices that the
+    kernel does not know.
+    """
     given, start = (query, key, value), 0
     if isinstance(attn_mask, CausalBias):
         if is_causal:
             raise ValueError("CausalBias should not be used with causal=True")
-        start = 0 if attn_mask.variant == CausalVariant.UPPER_LEFT else None
+        if attn_mask.variant == CausalVariant.UPPER_LEFT:
+            start = 0
+        else:
+            start, named = None, (attn_mask.seq_len_q, attn_mask.seq_len_kv)
+            there = tuple(query.shape[-2:-1] + key.shape[-2:-1])
+            if named != there:
+                raise ValueError(f"attn: CausalBias is of {named} queries and keys, "
+                                 f"which are {there}")
         attn_mask, is_causal = None, True
     options = {"attn_mask": attn_mask, "dropout_p": dropout_p,
                "is_causal": is_causal, "scale": scale,
@@ -192,7 +221,7 @@ def scaled_dot_product_attention(
 class LearnedMetric(torch.nn.Module):
     """Attention under a metric g = L L^T for each head, which is learned.
 
-    Q (..., H, n, d), K, V (..., G, m, ...) with G = H; O (..., H, n, e).
+    Q (..., H, n, d), K (..., H, m, d), V (..., H, m, e); O (..., H, n, e).
     """
     def __init__(self, heads: int, width: int, **factory: Any) -> None:
         super().__init__()
@@ -200,11 +229,13 @@ class LearnedMetric(torch.nn.Module):
             torch.eye(width, **factory).repeat(heads, 1, 1) * width ** -0.25)
 
     def metric(self) -> Tensor:
+        """The metrics g (H, d, d), whose scale is in them."""
         L = self.factor.tril()
         return L @ L.mT
     def forward(self, Q: Tensor, K: Tensor, V: Tensor,
                 attn_mask: Tensor | None = None,
                 is_causal: bool = False) -> Tensor:
+        """softmax(Q g K^T) V, with a mask or an order as PyTorch has it."""
         L = self.factor.tril()
         return scaled_dot_product_attention(
             Q @ L, K @ L, V, attn_mask, 0.0, is_causal, scale=1.0)

@@ -18,6 +18,12 @@ def attention(module: torch.nn.Module, query: Tensor, key: Tensor,
               position_bias: Tensor | None = None,
               output_attentions: bool | None = False,
               **_: Any) -> tuple[Tensor, None]:
+    """Attention (B, n, H, e), as models call it, and no weights.
+
+    query (B, H, n, d), key (B, G, m, d), value (B, G, m, e); s_aux are
+    sinks (H). Raises NotImplementedError for dropout, a bias of positions
+    and tangents.
+    """
     if output_attentions:
         warnings.warn("attn: has no weights to return; "
                       "attn_implementation=\"eager\" has", stacklevel=2)

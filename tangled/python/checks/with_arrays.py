@@ -12,13 +12,14 @@ import numpy
 import torch
 
 import attn
+import attn.plain
 from facts import fact
 
 assert attn.compiled
 assert importlib.metadata.version("attn") == attn.__version__
-def refuses(words, f, *args):
+def refuses(words, f, *args, **named):
     try:
-        f(*args)
+        f(*args, **named)
     except ValueError as error:
         assert words in str(error), error
     else:
@@ -73,6 +74,17 @@ near(out, *j, 2.0 ** -24)
 for x in (O.astype("f4"), O.astype("f4").astype(jax.numpy.bfloat16)):
     refuses("is no array that can be written", attn.flash, *j, None,
             jax.numpy.asarray(x), None)
+keep = rng.integers(0, 3, (2, 3, 5, 7)).astype("u1")
+keep[..., 0] = 1
+assert (attn.attention(Q, K, V, keep=keep) ==
+        attn.attention(Q, K, V, keep=keep != 0)).all()
+refuses("keep: elements are signed integers of 8 bits", attn.attention, Q, K,
+        V, keep=keep.astype("i1"))
+y, z = numpy.array([2 ** 60 + 1, 3]), numpy.array([5, 7])
+x = attn.equation("x^i = y^i + 2 z^i", y, z)
+assert x.dtype == y.dtype and (x == y + 2 * z).all()
+x = attn.equation(r"x^i = \tfrac{1}{2} z^i", z)
+assert (x == z / 2).all()
 O[:] = 7
 bad = {
     "rank 5": Q[None], "rank 0": numpy.float64(1.0) + numpy.zeros(()),
@@ -86,6 +98,10 @@ bad = {
 for name, x in bad.items():
     for args in ((x, K, V), (Q, x, V), (Q, K, x)):
         refuses("", attn.flash, *args, None, O, None)
+refuses("Q: elements are signed integers of 64 bits", attn.flash,
+        Q.astype(int), K, V, None, O, None)
+refuses("K: elements are complex numbers of 128 bits", attn.flash, Q,
+        K.astype(complex), V, None, O, None)
 for name, o in {"itself": Q, "part": K[:, :, :5], "read": frozen(O),
                 "one": numpy.broadcast_to(O[:, :1], O.shape),
                 "none": None}.items():
@@ -94,7 +110,15 @@ for rule in ({"left_": 1}, {"left": "x"}, {"bias": Q}, {"keep": K}, 3,
              {"scale": [1]}, {"left": 2 ** 60}, {"left": 2 ** 64},
              {"left": 2.5}, {"\udc80": 1}, {1: 1}):
     refuses("", attn.flash, Q, K, V, rule, O, None)
+for door in (attn, attn.plain):
+    for rule in ({"lefft": None}, {"lefft": 1}):
+        refuses("no field is called lefft", door.flash, Q, K, V, rule, O, None)
 assert (O == 7).all()
+nothing = dict.fromkeys("scale softcap slope sink offset left right queries "
+                        "keys bias keep slopes sinks".split())
+for door in (attn, attn.plain):
+    door.flash(Q, K, V, nothing, O, None)
+    near(O, Q, K, V)
 class Grasping:
     def __init__(self, rule):
         self.rule, self.x = rule, numpy.zeros((5, 7))
@@ -128,6 +152,24 @@ for kind, seen in ((KeyboardInterrupt, KeyboardInterrupt),
             assert type(error) is seen, repr(error)
         else:
             raise AssertionError
+class EndingBuffer:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __buffer__(self, flags):
+        raise self.kind
+
+if sys.version_info >= (3, 12):
+    for kind, seen in ((KeyboardInterrupt, KeyboardInterrupt),
+                       (RuntimeError, ValueError)):
+        for args in ((EndingBuffer(kind), K, V, None, O),
+                     (Q, K, V, None, EndingBuffer(kind))):
+            try:
+                attn.flash(*args, None)
+            except BaseException as error:
+                assert type(error) is seen, repr(error)
+            else:
+                raise AssertionError
 typed = """
 import attn, numpy
 x = numpy.ones((2, 3))

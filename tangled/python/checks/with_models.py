@@ -76,7 +76,8 @@ def agree(name, config, count, new=24):
 count = Count("models")
 for name, config in configs.items():
     agree(name, config, count)
-fact("models/families", len(configs))
+fact("models/families", len({c.model_type for c in configs.values()}))
+fact("models/models", len(configs))
 fact("models/tokens", 24)
 assert calls[0] >= 2 * 3 * 49 * len(configs), calls
 raise SystemExit(not count.done())

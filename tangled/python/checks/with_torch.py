@@ -1,5 +1,8 @@
 # python/checks/with_torch.py: tangled from chapters/10b-python-checks.nw; edit that file, not this one.
+import os
 import random
+import subprocess
+import sys
 import warnings
 
 import torch
@@ -206,6 +209,14 @@ def operator():
     for order in (causal_upper_left(3, 5), causal_lower_right(3, 5)):
         O, P = (g(q[:, :, :3], k, v, attn_mask=order) for g in (ours, sdpa))
         count(f"{order.variant}", torch.allclose(O, P, atol=1e-5))
+    for n, m in ((3, 4), (2, 5), (5, 3), (4, 4), (1, 5)):
+        order = causal_lower_right(n, m)
+        refusal = said(lambda: ours(q[:, :, :3], k, v, attn_mask=order))
+        count(f"order of {n}, {m}", refusal[0] is ValueError and
+              f"({n}, {m}) queries and keys" in refusal[1])
+        order = causal_upper_left(n, m)
+        O, P = (g(q[:, :, :3], k, v, attn_mask=order) for g in (ours, sdpa))
+        count(f"first of {n}, {m}", torch.allclose(O, P, atol=1e-5))
     asked = []
     def noticed(*args):
         asked.append(True)
@@ -265,6 +276,13 @@ def operator():
         O, P = (torch.vmap(g)(q, k, v) for g in (ours, sdpa))
     count("vmap", torch.allclose(O, P, atol=1e-5) and any(
         "batching rule" in str(w.message) for w in warned))
+    library = os.path.join(os.path.dirname(attn.__file__), "libattn.so.1")
+    alone = subprocess.run(
+        [sys.executable, "-B", "-c", "import attn; assert not attn.compiled\n"
+         "import attn.torch"], capture_output=True, text=True,
+        cwd=os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+        env={**os.environ, "ATTN_LIBRARY": library, "PYTHONPATH": ""})
+    count("alone", "attn.torch needs the compiled module" in alone.stderr)
     torch.nn.functional.scaled_dot_product_attention = ours
     count("replaced", said(lambda: ours(q, k.double(), v)) ==
           said(lambda: sdpa(q, k.double(), v)))
