@@ -85,6 +85,7 @@ rewrite -IH//; apply: mean_eq => x; under eq_bigr do rewrite mulrDr.
 by rewrite big_split /= -mulr_suml m1 mul1r.
 Qed.
 
+(* suppose that $\pi$ is not negative *)
 Hypothesis pi_ge0 : 0 <= pi.
 
 (* a polynomial has few roots *)

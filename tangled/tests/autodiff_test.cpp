@@ -13,6 +13,7 @@ using namespace attn;
 
 // compare the two sides of the adjoint identity
 /// |<w, Jv> - <J'w, v>| relative to the absolute values of all terms.
+/// Shapes: w as Jv, Jtw as v; throws std::invalid_argument if they differ.
 template <class A, class B, class C, class D>
 double adjoint_gap(const Eigen::MatrixBase<A>& w,
                    const Eigen::MatrixBase<B>& Jv,
@@ -20,6 +21,8 @@ double adjoint_gap(const Eigen::MatrixBase<A>& w,
                    const Eigen::MatrixBase<D>& v) {
   quad gap = 0, size = 0;
   const auto add = [&](const auto& x, const auto& y, int sign) {
+    require(x.rows() == y.rows() && x.cols() == y.cols(),
+            "adjoint_gap: ", shape(x), " beside ", shape(y));
     for (Index i = 0; i < x.rows(); ++i)
       for (Index j = 0; j < x.cols(); ++j) {
         const quad term = quad(x(i, j)) * quad(y(i, j));
@@ -402,6 +405,18 @@ BOOST_AUTO_TEST_CASE(adjoint_identity_sees_a_planted_error) {
   }
   fact("seen", seen);
   refute(seen, 90);
+}
+BOOST_AUTO_TEST_CASE(adjoint_gap_compares_shapes) {
+  const Matrix<double> x(2, 3), y(3, 2), z(2, 4);
+  for (const Matrix<double>& other : {y, z}) {
+    BOOST_CHECK_EXCEPTION(adjoint_gap(x, other, x, x),
+                          std::invalid_argument,
+                          says("adjoint_gap: 2x3 beside"));
+    BOOST_CHECK_EXCEPTION(adjoint_gap(other, x, x, x),
+                          std::invalid_argument, says("beside 2x3"));
+    BOOST_CHECK_EXCEPTION(adjoint_gap(x, x, x, other),
+                          std::invalid_argument, says("2x3 beside"));
+  }
 }
 BOOST_AUTO_TEST_CASE(adjoint_identity_holds_exactly) {
   for (std::uint64_t i = 0; i < 20; ++i) {

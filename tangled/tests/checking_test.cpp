@@ -450,6 +450,9 @@ BOOST_AUTO_TEST_CASE(gamma_bounds_many_roundings) {
                         says("gamma: n u = 1"));
   BOOST_CHECK_EXCEPTION(gamma(-1, 0x1p-8), std::domain_error,
                         says("gamma"));
+  for (const double u : {-0.1, -0x1p-53, double(NAN)})
+    BOOST_CHECK_EXCEPTION(gamma(1, u), std::domain_error,
+                          says("is not in [0, 1)"));
 }
 BOOST_AUTO_TEST_CASE(product_within_its_bound) {
   double mean = 0;
@@ -576,6 +579,19 @@ BOOST_AUTO_TEST_CASE(softmax_bound_by_hand) {
   BOOST_TEST((b.row(2).array() == 0).all());
   const Matrix<double> none(2, 0);
   BOOST_TEST(shape(softmax_bound(none, none)) == "2x0");
+}
+BOOST_AUTO_TEST_CASE(softmax_bound_of_no_numbers) {
+  for (const double x : {HUGE_VAL, double(NAN), -double(NAN)})
+    for (Index at = 0; at < 5; ++at)
+      for (const double other : {0.0, -HUGE_VAL}) {
+        Matrix<double> S = Matrix<double>::Constant(2, 5, other);
+        S.row(1).setZero();
+        S(0, at) = x;
+        const Matrix<double> none = Matrix<double>::Zero(2, 5);
+        const Matrix<double> b = softmax_bound(S, none);
+        BOOST_TEST((b.row(0).array() == HUGE_VAL).all());
+        BOOST_TEST((b.row(1).array() < 0x1p-49).all());
+      }
 }
 BOOST_AUTO_TEST_CASE(softmax_bound_from_below) {
   const double u = 0x1p-24, own = gamma(2, u), r = own + 0.25 + u * std::log(3);

@@ -1,4 +1,4 @@
-# judge.awk -v part=SAMPLE -v name=NAME -v score=FILE \
+# judge.awk -v part=SAMPLE -v name=NAME -v score=FILE -v date=DAY -v commit=HASH \
 #   tests/mutants.txt (TABLE PASSED... VERDICTS)...
 # A mutant counts if the mark can bite where it is compiled; one that only the
 # compiler passes (in a constexpr function) is not counted.  Fails if one survives
@@ -27,6 +27,7 @@ END {
   key = "fact\t" name
   printf "%s/made\t%d\n%s/caught\t%d\n%s/equivalent\t%d\n%s/survive\t%d\n%s/score\t%.1f\n",
     key, n, key, c, key, e, key, bad, key, 100 * c / (n - e) > score
+  printf "%s/date\t%s\n%s/commit\t%s\n", key, date, key, commit > score
   for (r in stale) print "tests/mutants.txt: caught after all: " r
   printf "%d mutants, %d caught, %d equivalent, %d survive: %.1f per cent\n", n, c, e, bad,
       100 * c / (n - e)

@@ -31,7 +31,7 @@ inline double unit_roundoff<Eigen::half>() { return 0x1p-11; }
 /// Source: Higham 2002, Lemma 3.1.
 inline double gamma(Index n, double u) {
   const double nu = double(n) * u;
-  require_domain(n >= 0 && nu < 1, "gamma: n u = ", nu,
+  require_domain(n >= 0 && nu >= 0 && nu < 1, "gamma: n u = ", nu,
                  " is not in [0, 1)");
   return nu / (1 - nu);
 }
@@ -69,7 +69,8 @@ Matrix<double> product_bound(const A& first, const B&... rest) {
 // bound the error of softmax
 /// Componentwise bound on the error of the softmax of each row, computed
 /// in T from scores S that are known up to dS (prop. softmax-bound);
-/// infinite where dS is so large that the proposition says nothing.
+/// infinite where dS is so large that the proposition says nothing, and
+/// in rows with a score that is +inf or NaN.
 /// Shapes: S and dS n x m; throws std::invalid_argument if they differ.
 template <class T = double>
 Matrix<double> softmax_bound(const Matrix<double>& S,
@@ -83,8 +84,12 @@ Matrix<double> softmax_bound(const Matrix<double>& S,
   Matrix<double> bound = Matrix<double>::Zero(S.rows(), S.cols());
   for (Index i = 0; i < S.rows(); ++i) {
     // bound the errors of one softmax row
+    if (!(S.row(i).array() < HUGE_VAL).all()) {
+      bound.row(i).setConstant(HUGE_VAL);
+      continue;
+    }
     const double m = n > 0 ? S.row(i).maxCoeff() : -HUGE_VAL;
-    if (!std::isfinite(m)) continue;  // an empty row: zeros, exactly
+    if (m == -HUGE_VAL) continue;  // an empty row: zeros, exactly
     Vector<double> w(n), r(n);
     for (Index j = 0; j < n; ++j) {
       const bool masked = S(i, j) == -HUGE_VAL;
