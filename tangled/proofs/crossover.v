@@ -17,7 +17,7 @@ Definition linear_attention := product m n d.+1 + product n m d.+1.
 
 (* state where linear attention takes fewer *)
 (* proves prop:crossover *)
-Theorem crossover : 0 < d ->
+Theorem crossover :
   [/\ exact_attention = 2 * n ^ 2 * d, linear_attention
     = 2 * n * m * (d + 1)
     & 0 < n -> (linear_attention < exact_attention)
@@ -25,7 +25,7 @@ Theorem crossover : 0 < d ->
 
 (* prove where linear attention takes fewer *)
 Proof.
-move=> d0; have E : exact_attention = 2 * n ^ 2 * d.
+have E : exact_attention = 2 * n ^ 2 * d.
   by rewrite /exact_attention /product !card_prod !card_ord -mulnn; nia.
 have L : linear_attention = 2 * n * m * (d + 1).
   by rewrite /linear_attention /product !card_prod !card_ord; nia.

@@ -61,13 +61,11 @@ Lemma independent : \rank (row_mx (col_mx 1%:M 0) (col_mx 0 1%:M) :
 Proof. by rewrite -block_mxEh -scalar_mx_block mxrank1. Qed.
 Example signature_of_independent_factors :=
   @inertia.signature_of_independent_factors R _ _ _ _ independent.
-Lemma wide : (d <= d <= 2 * d)%N.
-Proof. by rewrite leqnn leq_pmull. Qed.
 Lemma symmetric_unit :
   inertia.symmetric_part (1%:M : 'M[R]_d) 1%:M \in unitmx.
 Proof. by rewrite symmetric1 unitmx1. Qed.
 Example signature_of_a_wide_head := @inertia.signature_of_a_wide_head
-  R d d _ _ _ _ wide symmetric_unit signature_head.
+  R d d _ _ _ _ symmetric_unit signature_head.
 Example cauchy_schwarz := @metric.cauchy_schwarz R d _ (metric.metric1 R d).
 End Signatures.
 

@@ -29,7 +29,7 @@ Example heads_renumbered (g : 'M[F]_dk) WQ WK WV WO set X C :=
   @multihead.heads_renumbered F e n m D dk dv Do H G g 1%g 1%g WQ WK WV WO
     set set X C (same set).
 End Heads.
-Example row_major := @parameters.row_major 1 1 1 0 0 0 isT isT isT.
+Example row_major := @parameters.row_major 1 1 0 0 0 isT isT.
 
 (* examples of gauges of heads, in Coq *)
 Section Gauges.

@@ -55,7 +55,7 @@ rewrite /stretch.turns mul1r -/f ltr_pdivr_mulr ?P_gt0// mul1r /P.
 by rewrite ltr_pmull ?f_gt0// ltr1n.
 Qed.
 Example larger_base := @stretch.larger_base R P 1 2%:R 2%:R 6 P_gt0 ltr01
-  much_longer much_longer isT 1 isT isT half_a_turn.
+  much_longer much_longer isT 1 isT half_a_turn.
 End Clocks.
 
 (* an example of a rounded rotation, in Coq *)

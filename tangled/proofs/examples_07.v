@@ -9,7 +9,7 @@ Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 (* examples of keys left out, in Coq *)
-Example crossover n m d := @crossover.crossover n m d.+1 isT.
+Example crossover n m d := @crossover.crossover n m d.
 Example delta_is_stable (R : realFieldType) m d (beta : R) psi v :=
   @delta.delta_is_stable R m d.+1 beta psi v isT.
 Section Leave.

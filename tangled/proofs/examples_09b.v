@@ -25,7 +25,7 @@ Proof. exact: (speed.by_position (fun _ x => x)). Qed.
 Example windows_add := @speed.windows_add T T T 1 1 _ _ isT isT
   (@itself T) (@itself T).
 Example with_shortcut (V : zmodType) := @speed.with_shortcut V 1 _ (@itself V).
-Example speed l X i := @speed.speed T 1 _ l isT (fun=> @itself T) X X i
+Example speed l X i := @speed.speed T 1 _ l (fun=> @itself T) X X i
   (fun _ _ _ => erefl).
 End Speed.
 
@@ -33,5 +33,5 @@ End Speed.
 Lemma nothing (A : Type) (t : nat) : speed.window 1 (fun X : nat -> A => X).
 Proof. exact: (speed.by_position (fun _ x => x)). Qed.
 Example no_gradient (R : ringType) (V : lmodType R) l i X t :=
-  @speed.no_gradient R V 1 _ l i X (fun=> 0) t isT (@nothing V)
+  @speed.no_gradient R V 1 _ l i X (fun=> 0) t (@nothing V)
     (fun _ _ _ => erefl).

@@ -20,7 +20,7 @@ Example joined_pairs := @groups.joined_pairs 2 _ 2 4 0%N 0%N owned.
 Example zigzag_joined := @groups.zigzag_joined 2 2 2 1 0 isT isT isT isT isT
   isT.
 Example striped_joined := @groups.striped_joined 2 2 3 1 0 isT isT isT isT.
-Example ring_volume m Hk d := @volume.ring_volume 2 m Hk d isT.
+Example ring_volume m Hk d := @volume.ring_volume 2 m Hk d.
 Example exchange_volume m dk dv := @volume.exchange_volume 2 1 m dk dv 0 isT
   isT.
 Example rounds := @volume.rounds 2 3 1 2 isT isT.

@@ -14,7 +14,7 @@ Example dual_evaluation (R : realType) n x x' (i : 'I_n) :=
     (dual.Times (dual.Input R i) (dual.Input R i)) (conj I I).
 Lemma seven : (3 * 5 = 2 ^ 3 * 1 + 7)%N. Proof. by []. Qed.
 Example mersenne_reduction :=
-  @finite.mersenne_reduction 3 3 5 1 7 isT isT isT seven isT.
+  @finite.mersenne_reduction 3 3 5 1 7 isT isT seven isT.
 Example no_exponential := @finite.no_exponential 7 (fun=> 1) isT erefl
   (fun _ _ => esym (mulr1 1)).
 Section Reverse.

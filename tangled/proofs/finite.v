@@ -7,14 +7,14 @@ Unset Printing Implicit Defensive.
 
 (* state the reduction modulo $2^q-1$ *)
 (* proves prop:mersenne *)
-Theorem mersenne_reduction q a b h l : 0 < q ->
+Theorem mersenne_reduction q a b h l :
   let p := 2 ^ q - 1 in a < p -> b < p ->
   a * b = 2 ^ q * h + l -> l < 2 ^ q ->
   a * b = h + l %[mod p] /\ h + l < 2 * p.
 
 (* prove the reduction modulo $2^q-1$ *)
 Proof.
-move=> q0 p ap bp E lq; have p1 : 2 ^ q
+move=> p ap bp E lq; have p1 : 2 ^ q
   = p.+1 by rewrite /p subn1 prednK// expn_gt0.
 split; first by rewrite E p1 mulSn [h + _]addnC -addnA mulnC modnMDl.
 have ab : a * b <= p.-1 * p.-1 by apply: leq_mul; lia.

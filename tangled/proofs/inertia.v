@@ -470,13 +470,13 @@ Qed.
 
 (* state the signature of a wide head *)
 (* proves thm:one-head *)
-Theorem signature_of_a_wide_head p q : (d <= D <= 2 * d)%N ->
+Theorem signature_of_a_wide_head p q :
   symmetric_part \in unitmx -> signature symmetric_part p q ->
   (p + q = D)%N /\ (D - d <= p <= d)%N.
 
 (* prove the signature of a wide head *)
 Proof.
-move=> Dd Gu sg; have [pd qd _] := signature_of_one_head sg.
+move=> Gu sg; have [pd qd _] := signature_of_one_head sg.
 suff pq : (p + q = D)%N by split=> //; lia.
 have [pqD [P [Pu PE]]] := sg; apply/eqP; rewrite eqn_leq pqD leqNgt.
 apply/negP => lt; have : squares R D p q \in unitmx by rewrite -PE !unitmx_mul

@@ -37,7 +37,7 @@ End Counting.
 
 (* state that rows hold heads side by side *)
 (* proves prop:multihead-fused *)
-Theorem row_major D H d m h a : h < H -> a < d -> m < D ->
+Theorem row_major H d m h a : h < H -> a < d ->
   (m * H + h) * d + a = m * (H * d) + (h * d + a) /\
   forall m' h' a', h' < H -> a' < d -> (m * H + h) * d + a
     = (m' * H + h') * d + a' ->
@@ -45,7 +45,7 @@ Theorem row_major D H d m h a : h < H -> a < d -> m < D ->
 
 (* prove that rows hold heads side by side *)
 Proof.
-move=> hH ad mD; split; first by rewrite mulnDl -mulnA addnA.
+move=> hH ad; split; first by rewrite mulnDl -mulnA addnA.
 move=> m' h' a' h'H a'd E; have d0 : 0 < d by lia.
 have H0 : 0 < H by lia.
 have aa : a = a' by have := congr1 (fun x => x %% d) E;

@@ -77,15 +77,14 @@ Fixpoint stack (layers : nat -> (nat -> T) -> nat -> T) l X :=
 
 (* state the speed of layers *)
 (* proves prop:models-speed *)
-Theorem speed w layers l : (0 < w)%N ->
-  (forall t, window w (layers t)) ->
+Theorem speed w layers l : (forall t, window w (layers t)) ->
   forall X X' i, (forall j, i <= j + l * w.-1 -> j <= i -> X j = X' j)%N
     ->
   stack layers l X i = stack layers l X' i.
 
 (* prove the speed of layers *)
 Proof.
-move=> w0 hw; elim: l => [|l IH] X X' i h; first by apply: h;
+move=> hw; elim: l => [|l IH] X X' i h; first by apply: h;
   rewrite ?mul0n ?addn0.
 by apply: hw => j ij ji; apply: IH => a ja aj; apply: h; rewrite ?mulSn; lia.
 Qed.
@@ -96,12 +95,12 @@ End Speed.
 Corollary no_gradient (R : ringType) (T : lmodType R) w
     (layers : nat -> (nat -> T) -> nat -> T) l i (X V : nat -> T)
     (t : R) :
-  (0 < w)%N -> (forall t, window w (layers t)) ->
+  (forall t, window w (layers t)) ->
   (forall j, (i <= j + l * w.-1)%N -> (j <= i)%N -> V j = 0) ->
   stack layers l (fun j => X j + t *: V j) i = stack layers l X i.
 
 (* prove that there are no gradients from afar *)
 Proof.
-move=> w0 hw V0; apply: (speed w0 hw) => j ij ji.
+move=> hw V0; apply: (speed hw) => j ij ji.
 by rewrite (V0 _ ij ji) scaler0 addr0.
 Qed.

@@ -131,14 +131,14 @@ Definition larger := b * expR (d%:R / (d - 2)%:R * ln s).
 
 (* state that a larger base shows new angles *)
 (* proves thm:stretch *)
-Theorem larger_base a : (0 < a)%N -> (a.*2 < d - 2)%N ->
+Theorem larger_base a : (a.*2 < d - 2)%N ->
   turns P L (frequency b) a < 1 ->
   exists t, 0 <= t <= s * L /\
     ~ shown P L (frequency b) a (frequency larger a) t.
 
 (* prove that a larger base shows new angles *)
 Proof.
-move=> a0 ad n1; have dn : d%:R != 0 :> R by rewrite pnatr_eq0; case: d d2.
+move=> ad n1; have dn : d%:R != 0 :> R by rewrite pnatr_eq0; case: d d2.
 have d2n : 0 < (d - 2)%:R :> R by rewrite ltr0n subn_gt0.
 have b0 : 0 < b by exact: lt_trans ltr01 b1.
 have E : frequency larger a = frequency b a * expR

@@ -18,14 +18,14 @@ Definition second_lap := \sum_(t < p) block.
 
 (* state the volume of a ring *)
 (* proves prop:volume *)
-Theorem ring_volume : 0 < p ->
+Theorem ring_volume :
   [/\ ring_forward = (p - 1) * (m * Hk * d), ring_backward
     = (2 * p - 1) * (m * Hk * d)
     & second_lap = p * (m * Hk * d)].
 
 (* prove the volume of a ring *)
 Proof.
-move=> p0; rewrite /ring_forward /ring_backward /second_lap !sum_nat_const
+rewrite /ring_forward /ring_backward /second_lap !sum_nat_const
   !card_ord.
 by rewrite /block !card_prod !card_ord; split; nia.
 Qed.
@@ -105,7 +105,7 @@ Theorem grid_volume x : x < a -> 1 < b ->
 
 (* prove the volume of keys and rings *)
 Proof.
-move=> xa b1; have [-> -> ->] := ring_volume (a * m) h d (ltnW b1).
+move=> xa b1; have [-> -> ->] := ring_volume b (a * m) h d.
 have E : keys_forward x = (a - 1) * (m * h * d).
   rewrite -(other_columns xa) /keys_forward big_distrl /=.
   by apply: eq_bigr => y _; rewrite mul1n !card_prod !card_ord.
