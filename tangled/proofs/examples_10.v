@@ -56,7 +56,7 @@ End Times.
 (* examples of second laps, in Coq *)
 Example second_lap (R : realFieldType) r :=
   @going_back.second_lap R 2 1 2%:R r isT (quick R).
-Example grid_volume m h d := @volume.grid_volume 2 2 m h d 0 isT isT.
+Example grid_volume m h d := @volume.grid_volume 2 2 m h d 0 isT.
 
 (* an example of a ring of one key, in Coq *)
 Section OneSpan.

@@ -96,7 +96,7 @@ Definition keys_backward x := keys_forward x
 
 (* state the volume of keys and rings *)
 (* proves prop:volume *)
-Theorem grid_volume x : x < a -> 1 < b ->
+Theorem grid_volume x : x < a ->
   [/\ keys_forward x = (a - 1) * (m * h * d),
       keys_backward x = 2 * (a - 1) * (m * h * d),
       ring_forward b (a * m) h d = (b - 1) * (a * m * h * d),
@@ -105,7 +105,7 @@ Theorem grid_volume x : x < a -> 1 < b ->
 
 (* prove the volume of keys and rings *)
 Proof.
-move=> xa b1; have [-> -> ->] := ring_volume b (a * m) h d.
+move=> xa; have [-> -> ->] := ring_volume b (a * m) h d.
 have E : keys_forward x = (a - 1) * (m * h * d).
   rewrite -(other_columns xa) /keys_forward big_distrl /=.
   by apply: eq_bigr => y _; rewrite mul1n !card_prod !card_ord.
