@@ -56,7 +56,7 @@ refuses("no field", attn.flash, Q, K, V, {"left_": 1}, O, None)
 refuses("dictionary", attn.flash, Q, K, V, 5, O, None)
 for far in (2 ** 64, 2.5, "x"):
     refuses("left is no number", attn.flash, Q, K, V, {"left": far}, O, None)
-refuses("format", attn.flash, Q, K, V, None,
+refuses("O: elements", attn.flash, Q, K, V, None,
         memoryview(array.array("i", [0])), None)
 refuses("O: ", attn.flash, Q, K, V, None, O.toreadonly(), None)
 A = matrix(3, 4, lambda k: 0.0)
