@@ -218,7 +218,7 @@ void ring(benchmark::State& state, int what) {
 }
 BENCHMARK(latency)->Name("ring/latency");
 BENCHMARK(bandwidth)->Name("ring/bandwidth");
-BENCHMARK(work)->Name("ring/work")->DenseRange(1, 2);
+BENCHMARK(work)->Name("ring/constants")->DenseRange(1, 2);
 BENCHMARK(beyond)->Name("ring/beyond");
 BENCHMARK_CAPTURE(ring, full, 2)->Name("ring/full")->DenseRange(1, 2);
 BENCHMARK_CAPTURE(ring, contiguous, 3)->Name("ring/contiguous")

@@ -142,34 +142,28 @@ class Ending:
     def __dlpack__(self, **options):
         raise self.kind
 
-for kind, seen in ((KeyboardInterrupt, KeyboardInterrupt),
-                   (SystemExit, SystemExit), (RuntimeError, ValueError)):
-    for args in ((Ending(kind), K, V, None, O), (Q, K, V, None, Ending(kind)),
-                 (Q, K, V, {"bias": Ending(kind)}, O)):
-        try:
-            attn.flash(*args, None)
-        except BaseException as error:
-            assert type(error) is seen, repr(error)
-        else:
-            raise AssertionError
 class EndingBuffer:
     def __init__(self, kind):
         self.kind = kind
 
     def __buffer__(self, flags):
         raise self.kind
-
-if sys.version_info >= (3, 12):
+def heard(ending):
     for kind, seen in ((KeyboardInterrupt, KeyboardInterrupt),
-                       (RuntimeError, ValueError)):
-        for args in ((EndingBuffer(kind), K, V, None, O),
-                     (Q, K, V, None, EndingBuffer(kind))):
+                       (SystemExit, SystemExit), (RuntimeError, ValueError)):
+        array = ending(kind)
+        for args in ((array, K, V, None, O), (Q, K, V, None, array),
+                     (Q, K, V, {"bias": array}, O)):
             try:
                 attn.flash(*args, None)
             except BaseException as error:
                 assert type(error) is seen, repr(error)
             else:
                 raise AssertionError
+
+heard(Ending)
+if sys.version_info >= (3, 12):
+    heard(EndingBuffer)
 typed = """
 import attn, numpy
 x = numpy.ones((2, 3))
