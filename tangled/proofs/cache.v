@@ -12,7 +12,7 @@ Section Cache.
 Variables (R : fieldType) (e : R -> R) (T Q K U : Type) (d : nat)
   (z0 : R).
 Variables (q : nat -> T -> Q) (k : nat -> T -> K)
-  (v : nat -> T -> 'rV[R]_d).
+  (v : nat -> nat -> T -> 'rV[R]_d).
 Variables (s : nat -> nat -> Q -> K -> R) (M : rel nat)
   (Wo : 'rV[R]_d -> U).
 Local Notation Y := (Y e z0 q k v s M Wo).
@@ -53,7 +53,7 @@ End Cache.
 (* proves prop:causal *)
 Theorem order_matters (F : fieldType) (exp : F -> F) : exp 0 != 0 ->
   let id (t : nat) (x : 'rV[F]_1) := x in
-  let O X i := layers.Y exp 0 id id id (fun _ _ _ _ => 0)
+  let O X i := layers.Y exp 0 id id (fun=> id) (fun _ _ _ _ => 0)
     (fun i j => j <= i)%N (fun y : 'rV[F]_1 => y) X i 0 2 in
   exists X X' : nat -> 'rV[F]_1,
     [/\ X' 0%N = X 1%N, X' 1%N = X 0%N & O X' 1%N != O X 0%N].

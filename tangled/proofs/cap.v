@@ -88,3 +88,24 @@ have := derivative_softmax 1 None s ds (Some j); rewrite invr1 mul1r lowerE.
 by rewrite /mean E aE.
 Qed.
 End Row.
+
+(* state how a row without a sink moves *)
+(* proves thm:recompute *)
+Theorem row_without_a_sink (R : realType) (J : finType) (S dS : J -> R) j :
+  let a := A S 1 in let dL := \sum_j a j * dS j in
+  [/\ a j = expR (S j - ln (\sum_j expR (S j))),
+      derivative_along (fun s => ln (\sum_j expR (s j))) S dS dL
+    & derivative_along (fun s => A s 1 j) S dS (a j * (dS j - dL))].
+
+(* prove how a row without a sink moves *)
+Proof.
+have ZE s : \sum_j expR (s j) = Z s 1 :> R.
+  by apply: eq_bigr => k _; rewrite divr1.
+have lnE : (fun s => ln (\sum_j expR (s j))) = (fun s : J -> R => ln (Z s 1)).
+  by apply/funext => s; rewrite ZE.
+rewrite /= ZE lnE; split.
+- by rewrite -[S j]divr1 -ln_A lnK// posrE A_gt0.
+- by have := derivative_lnZ 1 j S dS; rewrite invr1 mul1r; exact.
+have := derivative_softmax 1 j S dS j; rewrite invr1 mul1r lowerE.
+exact.
+Qed.

@@ -34,6 +34,8 @@ Variables (R : realFieldType) (n c : nat).
 Example T_bar_by_differences T S A_bar l_bar :=
   @rest.T_bar_by_differences R n 2 T (halves R n) S A_bar l_bar
     (fun i => halves_sum R i).
+Example forbidden_score T A_bar l_bar i j :=
+  @rest.forbidden_score R n 2 T 0 A_bar l_bar i j (mxE _ _ i j).
 Lemma small (j : bool) : `|(0 : R)| <= 1. Proof. by rewrite normr0 ler01. Qed.
 Example gauge_fixed_form A_bar := @storedweights.gauge_fixed_form R _
   _ A_bar (fun=> 0) true 1 (half_ge0 R) (half_sum R) (half_gt0 R true) small.

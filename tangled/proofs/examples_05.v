@@ -13,7 +13,8 @@ Local Open Scope ring_scope.
 (* examples of heads and prefixes, in Coq *)
 Section Heads.
 Variables (F : fieldType) (e : F -> F) (T Q K U : Type) (d : nat) (z0 : F).
-Variables (q : nat -> T -> Q) (k : nat -> T -> K) (v : nat -> T -> 'rV[F]_d).
+Variables (q : nat -> T -> Q) (k : nat -> T -> K).
+Variables (v : nat -> nat -> T -> 'rV[F]_d).
 Variables (s : nat -> nat -> Q -> K -> F) (Wo : 'rV[F]_d -> U).
 Let past i j := (j <= i)%N.
 Lemma causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.
@@ -26,7 +27,7 @@ Lemma same (set : H -> G) h :
   (1%g : {perm G}) (set h) = set ((1%g : {perm H}) h).
 Proof. by rewrite !perm1. Qed.
 Example heads_renumbered (g : 'M[F]_dk) WQ WK WV WO set X C :=
-  @multihead.heads_renumbered F e n m D dk dv Do H G g 1%g 1%g WQ WK WV WO
+  @multihead.heads_renumbered F e n m D Dc dk dv Do H G g 1%g 1%g WQ WK WV WO
     set set X C (same set).
 End Heads.
 Example row_major := @parameters.row_major 1 1 0 0 0 isT isT.

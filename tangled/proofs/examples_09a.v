@@ -11,7 +11,8 @@ Local Open Scope ring_scope.
 (* examples of decoding, in Coq *)
 Section Decoding.
 Variables (F : fieldType) (e : F -> F) (T Q K U : Type) (d : nat) (z0 : F).
-Variables (q : nat -> T -> Q) (k : nat -> T -> K) (v : nat -> T -> 'rV[F]_d).
+Variables (q : nat -> T -> Q) (k : nat -> T -> K).
+Variables (v : nat -> nat -> T -> 'rV[F]_d).
 Variables (s : nat -> nat -> Q -> K -> F) (Wo : 'rV[F]_d -> U).
 Let past i j := (j <= i)%N.
 Lemma past_causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.

@@ -16,7 +16,8 @@ Example absorbed (F : fieldType) e n r d d' dv H lam q q' c k' U Zh M z0 h i :=
     q q' c k' U Zh M z0 h i.
 Section Speed.
 Variables (F : fieldType) (e : F -> F) (T Q K U : Type) (d : nat) (z0 : F).
-Variables (q : nat -> T -> Q) (k : nat -> T -> K) (v : nat -> T -> 'rV[F]_d).
+Variables (q : nat -> T -> Q) (k : nat -> T -> K).
+Variables (v : nat -> nat -> T -> 'rV[F]_d).
 Variables (s : nat -> nat -> Q -> K -> F) (M : rel nat) (Wo : 'rV[F]_d -> U).
 Example reads_what_it_sees X i n := @speed.reads_what_it_sees F e T Q K U d
   z0 q k v s M Wo X X i n erefl (fun _ _ => erefl).

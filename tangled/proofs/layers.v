@@ -7,15 +7,15 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
 (* a layer of attention, in Coq *)
-(* A layer: q, k and v are made of a row and its place, s is the score
-   of a pair of places, with position terms and whatever else (-oo is a
-   place outside of the mask M), W the sink's e^sigma or 0, Wo the
-   output projection. *)
+(* A head: q and k are made of a row and its place, v of those and the
+   place of the query, s is the score of a pair of places, with
+   position terms and whatever else (-oo is a place outside of the mask
+   M), z0 the sink's e^sigma or 0, Wo the output projection. *)
 Section Layer.
 Variables (R : fieldType) (e : R -> R) (T Q K U : Type) (d : nat)
   (z0 : R).
 Variables (q : nat -> T -> Q) (k : nat -> T -> K)
-  (v : nat -> T -> 'rV[R]_d).
+  (v : nat -> nat -> T -> 'rV[R]_d).
 Variables (s : nat -> nat -> Q -> K -> R) (M : rel nat)
   (Wo : 'rV[R]_d -> U).
 Implicit Types X : nat -> T.
@@ -25,7 +25,7 @@ Definition Zi X i first n :=
   z0 + \sum_(first <= j < n | M i j) e (s i j (q i (X i)) (k j (X j))).
 Definition O X i first n :=
   \sum_(first <= j < n | M i j)
-    (e (s i j (q i (X i)) (k j (X j))) / Zi X i first n) *: v j (X j).
+    (e (s i j (q i (X i)) (k j (X j))) / Zi X i first n) *: v i j (X j).
 Definition Y X i first n := Wo (O X i first n).
 
 (* keys that are not seen may be there *)
@@ -83,7 +83,7 @@ Qed.
 Theorem last_row X i n : (forall j, j < n -> M i j)%N -> Y X i 0 n =
   Wo (\sum_(0 <= j < n) (e (s i j (q i (X i)) (k j (X j))) /
     (z0 + \sum_(0 <= l < n) e (s i l (q i (X i)) (k l (X l))))) *:
-      v j (X j)).
+      v i j (X j)).
 
 (* prove that the last row sees all *)
 Proof.

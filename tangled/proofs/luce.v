@@ -20,7 +20,7 @@ Hypothesis irrelevant : forall n (s : 'I_n.+2 -> R) j k,
 Hypothesis shift : forall n (s : 'I_n.+2 -> R) c j,
   P (fun k => s k + c) j = P s j.
 Hypothesis order : forall n (s : 'I_n.+2 -> R) j k,
-  s j <= s k -> P s j <= P s k.
+  s j < s k -> P s j <= P s k.
 
 (* two keys tell a quotient *)
 Let f x := ln (rho x 0).
@@ -56,7 +56,8 @@ Proof. by apply: (addrI (f 0)); rewrite -fD !addr0. Qed.
 
 Lemma f_ge0 x : 0 <= x -> 0 <= f x.
 Proof.
-move=> x0; have [s [j [k [sj sk]]]] := two_keys x 0.
+rewrite le_eqVlt => /predU1P[<-|x0]; first by rewrite f0.
+have [s [j [k [sj sk]]]] := two_keys x 0.
 apply: ln_ge0; rewrite -sj -[X in rho _ X]sk -irrelevant.
 by rewrite ler_pdivl_mulr ?positive// mul1r order// sj sk.
 Qed.

@@ -9,32 +9,43 @@ Unset Printing Implicit Defensive.
 
 (* extents of heads, in Coq *)
 Section Fused.
-Variables (R : ringType) (n H dv Do : nat).
+Variables (R : ringType) (H w : nat).
 
 (* columns of heads are columns *)
-Lemma at_lt (h : 'I_H) (c : 'I_dv) : (h * dv + c < H * dv)%N.
+Lemma at_lt (h : 'I_H) (c : 'I_w) : (h * w + c < H * w)%N.
 Proof.
-apply: (@leq_trans (h.+1 * dv)); first by rewrite mulSn addnC ltn_add2r.
+apply: (@leq_trans (h.+1 * w)); first by rewrite mulSn addnC ltn_add2r.
 by rewrite leq_mul2r ltn_ord orbT.
 Qed.
 
 (* heads side by side, in Coq *)
-Definition at_ h c : 'I_(H * dv) := Ordinal (at_lt h c).
-(* the outputs of head h, and the block of the matrix that they meet *)
-Definition output (O : 'M[R]_(n, H * dv)) h : 'M[R]_(n, dv) :=
-  \matrix_(i, c) O i (at_ h c).
-Definition block (W : 'M[R]_(H * dv, Do)) h : 'M[R]_(dv, Do) :=
-  \matrix_(c, m) W (at_ h c) m.
+Definition at_ h c : 'I_(H * w) := Ordinal (at_lt h c).
+(* the columns of head h, and the block of a matrix that they meet *)
+Definition of_head n (X : 'M[R]_(n, H * w)) h : 'M[R]_(n, w) :=
+  \matrix_(i, c) X i (at_ h c).
+Definition block m (W : 'M[R]_(H * w, m)) h : 'M[R]_(w, m) :=
+  \matrix_(c, f) W (at_ h c) f.
+
+(* state that queries stand side by side *)
+(* proves prop:multihead-fused *)
+Theorem queries_side_by_side n D (X : 'M[R]_(n, D))
+    (WQ : 'M[R]_(D, H * w)) h :
+  of_head (X *m WQ) h = X *m of_head WQ h.
+
+(* prove that queries stand side by side *)
+Proof.
+by apply/matrixP => i a; rewrite !mxE; apply: eq_bigr => f _; rewrite mxE.
+Qed.
 
 (* a sum over columns is one over heads *)
-Lemma sum_heads (F : 'I_(H * dv) -> R) :
+Lemma sum_heads (F : 'I_(H * w) -> R) :
   \sum_g F g = \sum_h \sum_c F (at_ h c).
 Proof.
-rewrite pair_bigA /= (reindex (fun hc : 'I_H * 'I_dv => at_ hc.1 hc.2)) //.
-have dv0 (g : 'I_(H * dv)) : (0 < dv)%N by case: dv g => [[m]|//];
+rewrite pair_bigA /= (reindex (fun hc : 'I_H * 'I_w => at_ hc.1 hc.2)) //.
+have w0 (g : 'I_(H * w)) : (0 < w)%N by case: w g => [[m]|//];
   rewrite muln0.
-have hlt (g : 'I_(H * dv)) : (g %/ dv < H)%N by rewrite ltn_divLR ?(dv0 g).
-have clt (g : 'I_(H * dv)) : (g %% dv < dv)%N by rewrite ltn_pmod ?(dv0 g).
+have hlt (g : 'I_(H * w)) : (g %/ w < H)%N by rewrite ltn_divLR ?(w0 g).
+have clt (g : 'I_(H * w)) : (g %% w < w)%N by rewrite ltn_pmod ?(w0 g).
 exists (fun g => (Ordinal (hlt g), Ordinal (clt g))) => [[h c] _|g _].
   congr (_, _); apply: val_inj => /=; first by rewrite divnMDl ?divn_small
     ?addn0// (leq_ltn_trans _ (ltn_ord c)).
@@ -44,25 +55,25 @@ Qed.
 
 (* state that a concatenation is a sum *)
 (* proves prop:multihead-fused *)
-Theorem concatenation_is_a_sum O (W : 'M[R]_(H * dv, Do)) :
-  O *m W = \sum_h output O h *m block W h.
+Theorem concatenation_is_a_sum n m O (W : 'M[R]_(H * w, m)) :
+  O *m W = \sum_h of_head (O : 'M_(n, _)) h *m block W h.
 
 (* prove that a concatenation is a sum *)
 Proof.
-apply/matrixP => i m; rewrite mxE sum_heads summxE; apply: eq_bigr => h _.
+apply/matrixP => i f; rewrite mxE sum_heads summxE; apply: eq_bigr => h _.
 by rewrite mxE; apply: eq_bigr => c _; rewrite !mxE.
 Qed.
 End Fused.
 
 (* heads and sets, in Coq *)
 Section Symmetry.
-Variables (R : fieldType) (e : R -> R) (nq nk D dk dv Do : nat)
+Variables (R : fieldType) (e : R -> R) (nq nk D Dc dk dv Do : nat)
   (H G : finType).
 Variables (g : 'M[R]_dk).
-Definition layer (WQ : H -> 'M_(D, dk)) (WK : G -> 'M_(D, dk))
-  (WV : G -> 'M_(D, dv))
+Definition layer Dc (WQ : H -> 'M_(D, dk)) (WK : G -> 'M_(Dc, dk))
+  (WV : G -> 'M_(Dc, dv))
     (WO : H -> 'M_(dv, Do)) (set : H -> G) n m (X : 'M[R]_(n, D))
-      (C : 'M[R]_(m, D)) :=
+      (C : 'M[R]_(m, Dc)) :=
   \sum_h attention e g (X *m WQ h) (C *m WK (set h))
     (C *m WV (set h)) *m WO h.
 
@@ -70,7 +81,7 @@ Definition layer (WQ : H -> 'M_(D, dk)) (WK : G -> 'M_(D, dk))
 (* proves prop:mh-symmetry *)
 Theorem heads_renumbered (s : {perm H}) (t : {perm G}) WQ WK WV WO
   set set'
-    (X : 'M_(nq, D)) (C : 'M_(nk, D)) :
+    (X : 'M_(nq, D)) (C : 'M_(nk, Dc)) :
       (forall h, t (set' h) = set (s h)) ->
   layer (WQ \o s) (WK \o t) (WV \o t) (WO \o s) set' X C = layer WQ WK
     WV WO set X C.
@@ -84,7 +95,7 @@ Qed.
 (* state that the context may be permuted *)
 (* proves prop:mh-symmetry *)
 Theorem context_permuted (t : 'S_nk) WQ WK WV WO set (X : 'M_(nq, D))
-  (C : 'M_(nk, D)) :
+  (C : 'M_(nk, Dc)) :
   layer WQ WK WV WO set X (perm_mx t *m C) = layer WQ WK WV WO set X C.
 
 (* prove that the context may be permuted *)

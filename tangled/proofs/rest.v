@@ -33,6 +33,15 @@ congr (_ * _); apply: eq_bigr => i _; under [X in _ = X + _]eq_bigr do
 by rewrite sumrB -mulr_suml row_sum [l_bar i / T * m i]mulrC mulrA subrK.
 Qed.
 
+(* state that a forbidden score has no cotangent *)
+(* proves prop:rest *)
+Theorem forbidden_score i j : A i j = 0 -> S_bar i j = 0.
+
+(* prove that a forbidden score has no cotangent *)
+Proof.
+by move=> z; rewrite /S_bar lowerE z !mul0r addr0 mulr0.
+Qed.
+
 (* state that these are the cotangents *)
 Variables (dS : 'M[F]_(nq, nk)) (dT : F).
 Definition dx i j := dS i j / T - S i j * dT / T ^+ 2.

@@ -12,7 +12,7 @@ Section Reads.
 Variables (R : fieldType) (e : R -> R) (T Q K U : Type) (d : nat)
   (z0 : R).
 Variables (q : nat -> T -> Q) (k : nat -> T -> K)
-  (v : nat -> T -> 'rV[R]_d).
+  (v : nat -> nat -> T -> 'rV[R]_d).
 Variables (s : nat -> nat -> Q -> K -> R) (M : rel nat)
   (Wo : 'rV[R]_d -> U).
 Local Notation Y := (Y e z0 q k v s M Wo).

@@ -37,4 +37,18 @@ Theorem raised (pq pk : 'I_N -> R) c i j :
 Proof.
 by apply: turned; rewrite opprD addrACA subrr addr0.
 Qed.
+
+(* state that raised positions make the same layer *)
+Definition O (M : rel 'I_N) z0 d (v : 'I_N -> 'rV[R]_d) pq pk i :=
+  let e j := expR (layer_score pq pk i j) in
+  (z0 + \sum_(j | M i j) e j)^-1 *: \sum_(j | M i j) e j *: v j.
+(* proves thm:turned *)
+Theorem raised_outputs M z0 d (v : 'I_N -> 'rV[R]_d) pq pk c i :
+  O M z0 v (fun i => pq i + c) (fun j => pk j + c) i = O M z0 v pq pk i.
+
+(* prove that raised positions make the same layer *)
+Proof.
+rewrite /O; under eq_bigr do rewrite raised.
+by under [in X in _ *: X]eq_bigr do rewrite raised.
+Qed.
 End Turned.
