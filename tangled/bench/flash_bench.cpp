@@ -148,6 +148,26 @@ static void exponentials(benchmark::State& state) {
   state.counters["gexps"] = Counter(gexps, Counter::kAvgIterations);
   state.counters["ceiling"] = Counter(ceiling, Counter::kAvgIterations);
 }
+#if defined(__AVX512F__) && !defined(__clang__)
+[[gnu::target("prefer-vector-width=512")]]
+#endif
+[[gnu::noinline]] static void powers_singly(float* x, Index n) {
+  for (Index i = 0; i < n; ++i) x[i] = attn::exp2(x[i]);
+}
+template <bool singly>
+void powers(benchmark::State& state) {
+  using L = detail::Lane<float>;
+  std::vector<L> s(128, L::LinSpaced(-20, 0));
+  const L top = L::Zero();
+  run<float>(state, 0, [&] {
+    for (int round = 0; round < 200; ++round)
+      if (singly)
+        powers_singly(s[0].data(), 128 * detail::lanes<float>);
+      else
+        detail::exp2_lanes(s.data(), 128, top);
+    keep(s.data());
+  });
+}
 static void peaks(benchmark::State& state) {
   double F = 0;
   for (auto _ : state) F += 1e-9 * peak<float>();
@@ -472,5 +492,7 @@ static const int registered = [] {
   add("pairs/none", [](auto& t) { pairs(t, false, false); });
   add("pairs/bias", [](auto& t) { pairs(t, true, false); });
   add("pairs/keep", [](auto& t) { pairs(t, false, true); });
+  benchmark::RegisterBenchmark("flash/exp2/lanes", powers<false>);
+  benchmark::RegisterBenchmark("flash/exp2/singly", powers<true>);
   return 0;
 }();

@@ -375,26 +375,53 @@ void check_lowest_bias(Index n) {
 
 // measure the exponential of a build
 template <class T>
-double units_of(T x) {
+double units_of(T x, T y) {
   const long double truth = std::exp2((long double)x);
   int e = 0;
   std::frexp(truth, &e);
-  return double(std::abs(attn::exp2(x) - truth) *
+  return double(std::abs(y - truth) *
                 std::ldexp(1.0L, std::numeric_limits<T>::digits - e));
 }
-inline void check_exp2_of_build() {
-  double single = 0, twice = 0;
+template <class T>
+detail::Lane<T> powers_of(detail::Lane<T> x) {
+  detail::exp2_lanes(&x, 1, detail::Lane<T>(detail::Lane<T>::Zero()));
+  return x;
+}
+template <class T>
+double units_of_build(double factor) {
+  double worst = 0;
   const auto last = std::bit_cast<std::uint32_t>(1.0f);
-  for (auto bits = std::bit_cast<std::uint32_t>(0x1p-25f); bits < last;
-       bits += 101) {
-    const float x = -std::bit_cast<float>(bits);
-    single = std::max(single, units_of(x));
-    twice = std::max(twice, units_of(double(x) * (1 - 0x1p-30)));
+  detail::Lane<T> x;
+  for (auto bits = std::bit_cast<std::uint32_t>(0x1p-25f); bits < last;) {
+    for (T& xi : x)
+      xi = T(-factor * std::bit_cast<float>(bits)), bits += 101;
+    const detail::Lane<T> y = powers_of<T>(x);
+    for (Index i = 0; i < x.size(); ++i)
+      worst = std::max({worst, units_of(x[i], y[i]),
+                        units_of(x[i], attn::exp2(x[i]))});
   }
+  return worst;
+}
+template <class T>
+void check_edges_in_lanes() {
+  using limit = std::numeric_limits<T>;
+  const T low = limit::min_exponent - 1;
+  const T infinite = limit::infinity(), nan = limit::quiet_NaN();
+  const T below = std::nextafter(low, -infinite);
+  for (const T x : {-infinite, limit::lowest(), below, low, T(0), nan}) {
+    const T power = x < low ? T(0) : x == low ? limit::min() : T(1);
+    for (const T y : powers_of<T>(detail::Lane<T>::Constant(x)))
+      BOOST_TEST((std::isnan(x) ? std::isnan(y) : y == power));
+  }
+}
+inline void check_exp2_of_build() {
+  const double single = units_of_build<float>(1);
+  const double twice = units_of_build<double>(1 - 0x1p-30);
   fact("float", single);
   fact("double", twice);
   verify(single, 1.3);
   verify(twice, 1.3);
+  check_edges_in_lanes<float>(), check_edges_in_lanes<double>();
   verify(tangent_off<float>(), 7);
   verify(tangent_off<double>(), 7);
 }

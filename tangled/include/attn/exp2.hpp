@@ -47,6 +47,28 @@ inline constexpr T exp2_shift =
 template <class T>
 inline constexpr T exp2_lowest =
     std::numeric_limits<T>::min_exponent - 1;
+
+// multiply by a power of two
+/// p 2^i, where i is x + exp2_shift, or 0 if x is below the normal range.
+template <class T>
+inline T times_power(T x, T i, T p) {
+  using Bits = typename Exp2<T>::Bits;
+  constexpr int mantissa = std::numeric_limits<T>::digits - 1;
+  p *= std::bit_cast<T>(Bits(std::bit_cast<Bits>(i) << mantissa));
+  const Bits kept = x < exp2_lowest<T> ? Bits(0) : ~Bits(0);
+  return std::bit_cast<T>(Bits(std::bit_cast<Bits>(p) & kept));
+}
+/// 2^f by the polynomial, of a number f of type T or of an array of them.
+template <class T, class X>
+inline X power_of_rest(const X& f) {
+  constexpr auto& r = Exp2<T>::r;
+  X p = f * r.back() + r[r.size() - 2];
+#pragma GCC unroll 16
+  for (int a = int(r.size()) - 3; a >= 0; --a)
+    p = p * f + r[std::size_t(a)];
+  p = p * f + T(1);
+  return p;
+}
 }  // namespace detail
 
 // compute a power of two
@@ -55,20 +77,8 @@ inline constexpr T exp2_lowest =
 /// stays NaN.  Written so that a loop over it becomes vector code.
 template <class T>
 inline T exp2(T x) {
-  // name the parts of a floating-point number
-  using Bits = typename detail::Exp2<T>::Bits;
-  constexpr auto& r = detail::Exp2<T>::r;
-  constexpr int mantissa = std::numeric_limits<T>::digits - 1;
   constexpr T shift = detail::exp2_shift<T>;
-  constexpr T lowest = detail::exp2_lowest<T>;
   const T i = x + shift, f = x - (i - shift);
-  T p = r.back();
-#pragma GCC unroll 16
-  for (int a = int(r.size()) - 2; a >= 0; --a)
-    p = p * f + r[std::size_t(a)];
-  p = p * f + 1;
-  p *= std::bit_cast<T>(Bits(std::bit_cast<Bits>(i) << mantissa));
-  const Bits kept = x < lowest ? Bits(0) : ~Bits(0);
-  return std::bit_cast<T>(Bits(std::bit_cast<Bits>(p) & kept));
+  return detail::times_power(x, i, detail::power_of_rest<T>(f));
 }
 }  // namespace attn

@@ -52,11 +52,14 @@ template <class L>
 [[gnu::target("prefer-vector-width=512")]]
 #endif
 [[gnu::noinline]] void exp2_lanes(L* s, Index b, const L& top) {
+  using T = typename L::Scalar;
   const L m = top;
   for (Index k = 0; k < b; ++k) {
-    auto* p = s[k].data();
-    for (int i = 0; i < L::SizeAtCompileTime; ++i)
-      p[i] = attn::exp2(p[i] - m[i]);
+    const L x = s[k] - m, i = x + exp2_shift<T>;
+    const L p = power_of_rest<T>(L(x - (i - exp2_shift<T>)));
+    T* y = s[k].data();
+    for (int l = 0; l < L::SizeAtCompileTime; ++l)
+      y[l] = times_power(x.data()[l], i.data()[l], p.data()[l]);
   }
 }
 
