@@ -52,11 +52,11 @@ inline constexpr T exp2_lowest =
 /// p 2^i, where i is x + exp2_shift, or 0 if x is below the normal range.
 template <class T>
 inline T times_power(T x, T i, T p) {
-  using Bits = typename Exp2<T>::Bits;
+  using Word = typename Exp2<T>::Bits;
   constexpr int mantissa = std::numeric_limits<T>::digits - 1;
-  p *= std::bit_cast<T>(Bits(std::bit_cast<Bits>(i) << mantissa));
-  const Bits kept = x < exp2_lowest<T> ? Bits(0) : ~Bits(0);
-  return std::bit_cast<T>(Bits(std::bit_cast<Bits>(p) & kept));
+  p *= std::bit_cast<T>(Word(std::bit_cast<Word>(i) << mantissa));
+  const Word kept = x < exp2_lowest<T> ? Word(0) : ~Word(0);
+  return std::bit_cast<T>(Word(std::bit_cast<Word>(p) & kept));
 }
 /// 2^f by the polynomial, of a number f of type T or of an array of them.
 template <class T, class X>
