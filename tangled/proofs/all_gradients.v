@@ -39,6 +39,18 @@ Definition Vb j c := \sum_i A i j * Ob i c.
 Definition Qb i a := sigma * \sum_j Xb i j * K j a.
 Definition Kb j a := sigma * \sum_i Xb i j * Q i a.
 
+(* state the cotangents of an empty row *)
+(* proves thm:recompute *)
+Theorem empty_row i : (forall j, A i j = 0) ->
+  (forall j, Sb i j = 0) /\ As i * (Lb i - D i) = As i * Lb i.
+
+(* prove the cotangents of an empty row *)
+Proof.
+move=> z; split=> [j|]; first by rewrite /Sb z mul0r.
+have -> : D i = 0; last by rewrite subr0.
+by rewrite /D big1// => c _; rewrite /O big1 ?mulr0// => j _; rewrite z mul0r.
+Qed.
+
 (* the cotangents of a row *)
 Lemma part (a v d l s : R) :
   a * (v - d + l) * s = a * v * s + (l - d) * (a * s).

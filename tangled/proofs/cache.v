@@ -20,13 +20,13 @@ Hypothesis causal : forall i j, M i j -> (j <= i)%N.
 
 (* state that the past decides *)
 (* proves prop:causal *)
-Theorem past_decides X X' t n : (t <= n)%N ->
+Theorem past_decides X X' t n n' : (t <= n)%N -> (t <= n')%N ->
   (forall i, i < t -> X i = X' i)%N ->
-  forall i, (i < t)%N -> Y X i 0 n = Y X' i 0 n.
+  forall i, (i < t)%N -> Y X i 0 n = Y X' i 0 n'.
 
 (* prove that the past decides *)
 Proof.
-by move=> tn same; exact: prefix.
+by move=> tn tn' same; exact: prefix.
 Qed.
 
 (* state that chunks decode *)

@@ -70,22 +70,33 @@ Qed.
 
 (* state how a row with a sink moves *)
 (* proves thm:recompute *)
-Theorem row_with_a_sink j :
-  [/\ a j = expR (S j - L), a_sink = expR (sink - L),
+Theorem row_with_a_sink :
+  [/\ forall j, a j = expR (S j - L), a_sink = expR (sink - L),
       derivative_along (fun s => ln (Z s 1)) s ds dL
-    & derivative_along (fun s => A s 1 (Some j)) s ds
-      (a j * (dS j - dL))].
+    & forall j, derivative_along (fun s => A s 1 (Some j)) s ds
+        (a j * (dS j - dL))].
 
 (* prove how a row with a sink moves *)
 Proof.
 have aE k : A s 1 k = expR (s k - L).
   by rewrite L_E -[s k]divr1 -ln_A lnK// posrE A_gt0.
 have E : \sum_k A s 1 k * ds k = dL by rewrite sum_option addrC.
-split; rewrite ?/a ?/a_sink ?aE//.
+split=> [j|||j]; rewrite ?/a ?/a_sink ?aE//.
   have := derivative_lnZ 1 None s ds; rewrite invr1 mul1r E.
   exact.
 have := derivative_softmax 1 None s ds (Some j); rewrite invr1 mul1r lowerE.
 by rewrite /mean E aE.
+Qed.
+
+(* state the weight of a sink alone *)
+(* proves thm:recompute *)
+Theorem sink_alone : #|J| = 0%N -> a_sink = 1.
+
+(* prove the weight of a sink alone *)
+Proof.
+move=> J0; have [_ -> _ _] := row_with_a_sink.
+have -> : L = sink; last by rewrite subrr expR0.
+by rewrite /L big1 ?addr0 ?expK// => j _; have := card0_eq J0 j.
 Qed.
 End Row.
 

@@ -1,6 +1,6 @@
 (* proofs/examples_04.v: tangled from chapters/04-backward-checks.nw; edit that file, not this one. *)
 From attn Require Import prelude examples.
-From attn Require gradients backward raised rest logz storedweights
+From attn Require gradients backward raised rest follows logz storedweights
   loweredrow rounding.
 Set Implicit Arguments.
 Unset Strict Implicit.
@@ -15,6 +15,8 @@ Example lowering := @backward.lowering R _ _ 1 (half_ge0 R) (half_sum R)
   ltr01.
 Example weight_by_score nq nk (S : 'M[R]_(nq, nk)) m n p q :=
   @gradients.weight_by_score R nq nk 1 S m n p q ltr01.
+Example what_follows dT :=
+  @follows.what_follows R _ true s v 1 dT (oner_neq0 R).
 Example hessian_of_logz := @logz.hessian_of_logz R _ true s v w 1 ltr01.
 Example hessian_of_logz_in_the_query d e (M : 'M[R]_(d, e)) k b q u w :=
   @logz.hessian_of_logz_in_the_query R _ true d e M k b q u w 1 ltr01.

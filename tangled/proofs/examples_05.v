@@ -19,7 +19,7 @@ Variables (s : nat -> nat -> Q -> K -> F) (Wo : 'rV[F]_d -> U).
 Let past i j := (j <= i)%N.
 Lemma causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.
 Example prefix X t := @layers.prefix F e T Q K U d z0 q k v s past Wo
-  X X t.+1 _ causal (leqnn _) (fun _ _ => erefl) 0%N isT.
+  X X t.+1 _ _ causal (leqnn _) (leqnn _) (fun _ _ => erefl) 0%N isT.
 Example last_row X i n := @layers.last_row F e T Q K U d z0 q k v s
   (fun _ _ => true) Wo X i n (fun _ _ => isT).
 Variables (n m D Dc dk dv Do : nat) (H G : finType).

@@ -16,7 +16,8 @@ Variables (s : nat -> nat -> Q -> K -> F) (Wo : 'rV[F]_d -> U).
 Let past i j := (j <= i)%N.
 Lemma past_causal i j : past i j -> (j <= i)%N. Proof. by []. Qed.
 Example past_decides X t := @cache.past_decides F e T Q K U d z0 q k v s
-  past Wo past_causal X X t.+1 _ (leqnn _) (fun _ _ => erefl) 0%N isT.
+  past Wo past_causal X X t.+1 _ _ (leqnn _) (leqnn _) (fun _ _ => erefl)
+  0%N isT.
 Lemma later i : (i < i.+1 <= i.+2)%N. Proof. by rewrite ltnSn leqnSn. Qed.
 Example chunks_decode X i := @cache.chunks_decode F e T Q K U d z0 q k v s
   past Wo past_causal X i _ _ (later i).

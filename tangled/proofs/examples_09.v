@@ -45,7 +45,11 @@ Lemma with_sink : \sum_(j : unit) 2%:R^-1 + 2%:R^-1 = 1 :> R.
 Proof. by rewrite sumr_const card_unit mulr1n; field. Qed.
 Example conservation_with_sink := @all_gradients.conservation_with_sink R _ _
   C V (fun _ _ => 2%:R^-1) (fun=> 2%:R^-1) Ob Lb i with_sink.
+Example empty_row := @all_gradients.empty_row R _ unit_finType C V
+  (fun _ _ => 0) (fun=> 1) Ob Lb i (fun=> erefl).
 End Sink.
+Example sink_alone (R : realType) S dS sink dsink :=
+  @cap.sink_alone R [finType of void] S dS sink dsink card_void.
 Example derive_cap (R : realType) x :=
   @cap.derive_cap R 1 x (oner_neq0 R).
 

@@ -21,6 +21,9 @@ Variables (v : nat -> nat -> T -> 'rV[F]_d).
 Variables (s : nat -> nat -> Q -> K -> F) (M : rel nat) (Wo : 'rV[F]_d -> U).
 Example reads_what_it_sees X i n := @speed.reads_what_it_sees F e T Q K U d
   z0 q k v s M Wo X X i n erefl (fun _ _ => erefl).
+Let near i j := (i <= j + 3)%N && (j <= i)%N.
+Example of_a_window n := @speed.of_a_window F e T Q K U d z0 q k v s near Wo
+  4 n (fun _ _ => id).
 Lemma itself (A : Type) : speed.window 1 (fun X : nat -> A => X).
 Proof. exact: (speed.by_position (fun _ x => x)). Qed.
 Example windows_add := @speed.windows_add T T T 1 1 _ _ isT isT

@@ -63,14 +63,15 @@ Qed.
 
 (* state that the future is not seen *)
 (* proves prop:mh-prefix *)
-Theorem prefix X X' t n : (forall i j, M i j -> j <= i)%N ->
-  (t <= n)%N ->
+Theorem prefix X X' t n n' : (forall i j, M i j -> j <= i)%N ->
+  (t <= n)%N -> (t <= n')%N ->
   (forall i, i < t -> X i = X' i)%N ->
-  forall i, (i < t)%N -> Y X i 0 n = Y X' i 0 n.
+  forall i, (i < t)%N -> Y X i 0 n = Y X' i 0 n'.
 
 (* prove that the future is not seen *)
 Proof.
-move=> causal tn same i it; rewrite !(@any_chunks _ i t n) ?it//.
+move=> causal tn tn' same i it.
+rewrite (@any_chunks _ i t n) ?it// (@any_chunks _ i t n') ?it//.
 rewrite /Y /O; congr Wo; have E j : M i j -> X j = X' j.
   by move=> /causal ji; apply: same; exact: leq_ltn_trans ji it.
 have ZE : Zi X i 0 t = Zi X' i 0 t.

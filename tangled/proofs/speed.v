@@ -26,12 +26,25 @@ Theorem reads_what_it_sees X X' i n : X i = X' i ->
 Proof.
 exact: reads.
 Qed.
-End Reads.
 
 (* speed, in Coq *)
 Definition window (T U : Type) w (F : (nat -> T) -> nat -> U) :=
   forall X X' i, (forall j, i <= j + w.-1 -> j <= i -> X j = X' j)%N ->
     F X i = F X' i.
+
+(* state that windows have a speed *)
+(* proves prop:models-speed *)
+Theorem of_a_window w n :
+  (forall i j, M i j -> (i <= j + w.-1) && (j <= i))%N ->
+  window w (fun X i => Y X i 0 n).
+
+(* prove that windows have a speed *)
+Proof.
+move=> seen X X' i same; apply: reads_what_it_sees => [|j /seen/andP[ij ji]].
+  by apply: same; rewrite ?leq_addr.
+exact: same.
+Qed.
+End Reads.
 
 (* blocks, in Coq *)
 Section Speed.
