@@ -92,9 +92,13 @@ static float largest(const float* row, Index n, float m) {
   return std::max(m, Eigen::Map<const Eigen::ArrayXf>(row, n).maxCoeff());
 }
 /// The first n scores of a row, less m, to weights, others to 0.
-[[gnu::noinline]] static void exponentials(float* row, Index n, Index width,
-                                           float m) {
-  for (Index j = 0; j < n; ++j) row[j] = attn::exp2(row[j] - m);
+static void exponentials(float* row, Index n, Index width, float m) {
+  using L = detail::Lane<float>;
+  constexpr Index w = detail::lanes<float>;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(row) % alignof(L) == 0;
+  const Index all = !aligned ? 0 : width % w == 0 ? (n + w - 1) / w : n / w;
+  detail::exp2_lanes(reinterpret_cast<L*>(row), all, L(L::Constant(m)));
+  for (Index j = all * w; j < n; ++j) row[j] = attn::exp2(row[j] - m);
   for (Index j = n; j < width; ++j) row[j] = 0;
 }
 static float weights(float* row, Index n, Index width, float m) {
