@@ -3,6 +3,8 @@
 #include "attn/random.hpp"
 #include <benchmark/benchmark.h>
 #include <ctime>
+#include <map>
+#include <string>
 using namespace attn;
 
 // make a layer of twelve heads
@@ -84,3 +86,71 @@ BENCHMARK_CAPTURE(forward, definition, true)
 BENCHMARK_CAPTURE(gradient, definition, true)
     ->Name("layer/definition/gradient/2048");
 BENCHMARK(decoding)->Name("layer/kernel/decode/2048");
+
+// time heads that lie side by side
+struct SideBySide {
+  Index n, H;
+  bool same = false;
+  Matrix<float> Q, K, V, O, dO, dQ, dK, dV;
+  Vector<float> logZ;
+  SideBySide(Index rows, Index heads)
+      : n(rows), H(heads), Q(gaussian<float>(n, 64 * H, 1, "Q")),
+        K(gaussian<float>(n, 64 * H, 1, "K")),
+        V(gaussian<float>(n, 64 * H, 1, "V")), O(V),
+        dO(gaussian<float>(n, 64 * H, 1, "dO")), dQ(Q), dK(K), dV(V),
+        logZ(H * n) {}
+
+  // pass through heads that lie side by side
+  void pass(bool stacked, bool back) {
+    using namespace detail;
+    Heads<float> x({H, H}, {view_in<float>(Q), view_in<float>(K),
+                            view_in<float>(V), view_out(O), logZ.data()},
+                   stacked);
+    std::vector<FlashHead<float>> heads;
+    for (Index h = 0; h < H; ++h)
+      heads.push_back({x.Q(h), x.K(h), x.V(h), x.O(h), &logZ(h * n)});
+    if (!back) return flash_forward<float>(heads);
+    HeadBars<float> y({H, H}, {view_in<float>(dO), view_out(dQ), view_out(dK),
+                               view_out(dV)}, x);
+
+    // show the kernel heads that were laid out
+    heads.clear();
+    std::vector<FlashCotangent<float>> bars;
+    for (Index h = 0; h < H; ++h) {
+      heads.push_back({x.Q(h), x.K(h), x.V(h), x.O(h), &logZ(h * n)});
+      bars.push_back({y.dO(h), nullptr, y.dQ(h), y.dK(h), y.dV(h)});
+    }
+    flash_backward<float>(heads, bars);
+    y.put_back();
+  }
+};
+static bool same_bits(SideBySide& x) {
+  x.pass(false, false), x.pass(false, true);
+  const SideBySide columns = x;
+  x.O.setZero(), x.dQ.setZero(), x.dK.setZero(), x.dV.setZero();
+  x.pass(true, false), x.pass(true, true);
+  return x.O == columns.O && x.logZ == columns.logZ && x.dQ == columns.dQ &&
+         x.dK == columns.dK && x.dV == columns.dV;
+}
+static void side_by_side(benchmark::State& state, Index n, Index heads,
+                         bool stacked, bool back) {
+  static std::map<std::pair<Index, Index>, SideBySide> all;
+  const auto [at, added] =
+      all.try_emplace(std::pair(n, heads), n, heads);
+  SideBySide& x = at->second;
+  if (added) x.same = same_bits(x);
+  if (!x.same) return state.SkipWithError("other bits");
+  measure(state, [&] { return x.pass(stacked, back), x.O(0, 0); });
+}
+static const bool four_times = [] {
+  for (const auto& [n, heads] : {std::pair<Index, Index>(256, 12),
+                                 {512, 12}, {2048, 12}, {1024, 32}})
+    for (const bool back : {false, true})
+      for (const bool stacked : {false, true})
+        benchmark::RegisterBenchmark(
+            ("heads/" + std::string(stacked ? "stacks" : "columns") +
+             (back ? "/back/" : "/there/") + std::to_string(n) + "x" +
+             std::to_string(heads)).c_str(),
+            side_by_side, n, heads, stacked, back);
+  return true;
+}();

@@ -86,6 +86,17 @@ BOOST_AUTO_TEST_CASE(biases_are_not_copied) {
   verify(std::abs(double(four.back - one.back)), 0);
   verify(std::abs(double(held(1, true).back - one.back) - 8. * n * 4 * 8), 0);
 }
+BOOST_AUTO_TEST_CASE(stacks_are_what_is_copied) {
+  const Index n = detail::stack_from, H = 4, d = 8, e = 3;
+  const auto less = held_by_heads(H, d, {}, n - 1, false);
+  const auto more = held_by_heads(H, d, {}, n, false);
+  const auto one = held_by_heads(1, d, {}, n, false);
+  const Index there = n * H * (2 * d + e), back = 4 * n * H * (d + e);
+  verify(std::abs(double(more.there - less.there) - 8.0 * double(there)),
+         4096);
+  verify(std::abs(double(more.back - less.back) - 8.0 * double(back)), 4096);
+  verify(double(one.there), double(less.there) + 4096);
+}
 enum class Stored { rows, columns, block, gaps, nowhere };
 template <class F>
 long held_by_rows(Stored how, Index D, F pass) {
@@ -138,5 +149,60 @@ BOOST_AUTO_TEST_CASE(caches_are_not_copied) {
   const long held = held_by_decoding(8);
   verify(std::abs(double(held_by_decoding(256) - held)), 0);
   verify(double(held), 8.0 * (4 * 40 + 3 + 6) + 4096);
+}
+
+// check that stacks change no bit
+struct FourHeads {
+  Matrix<double> Q, K, V, O, dO, dQ, dK, dV, bias;
+  Vector<double> logZ;
+  explicit FourHeads(Index n)
+      : Q(gaussian<double>(n, 4 * 5, 1, "Q")),
+        K(gaussian<double>(n + 3, 2 * 5, 1, "K")),
+        V(gaussian<double>(n + 3, 2 * 3, 1, "V")), O(n, 4 * 3),
+        dO(gaussian<double>(n, 4 * 3, 1, "dO")), dQ(Q), dK(K), dV(V),
+        bias(gaussian<double>(n, n + 3, 1, "B")), logZ(4 * n) {}
+  HeadsView<double> view() {
+    return {view_in<double>(Q), view_in<double>(K), view_in<double>(V),
+            view_out(O), logZ.data()};
+  }
+};
+void attend_in_columns(FourHeads& x, const Matrix<double>* bias) {
+  std::vector<FlashHead<double>> heads;
+  std::vector<FlashCotangent<double>> bars;
+  for (Index h = 0; h < 4; ++h) {
+    using detail::columns;
+    FlashRule<double> rule = causal_rule<double>();
+    rule.bias = bias;
+    heads.push_back({columns(view_in<double>(x.Q), h, 5),
+                     columns(view_in<double>(x.K), h / 2, 5),
+                     columns(view_in<double>(x.V), h / 2, 3),
+                     columns(view_out(x.O), h, 3),
+                     x.logZ.data() + h * x.Q.rows(), rule});
+    bars.push_back({columns(view_in<double>(x.dO), h, 3), nullptr,
+                    columns(view_out(x.dQ), h, 5),
+                    columns(view_out(x.dK), h / 2, 5),
+                    columns(view_out(x.dV), h / 2, 3)});
+  }
+  flash_forward<double>(heads);
+  flash_backward<double>(heads, bars, 2);
+}
+void compare_with_columns(Index n, bool biased) {
+  FourHeads x(n), y(n);
+  attend_in_columns(x, biased ? &x.bias : nullptr);
+  HeadParts<double> p;
+  if (biased) p.bias.push_back(y.bias);
+  HeadRules r{causal(n, n + 3)};
+  const auto v = y.view();
+  heads_forward<double>({4, 2}, p, r, std::span(&v, 1));
+  BOOST_TEST((x.O == y.O && x.logZ == y.logZ));
+  const HeadsCotangent<double> bar{view_in<double>(y.dO), view_out(y.dQ),
+                                   view_out(y.dK), view_out(y.dV)};
+  auto sum = zeros_like(p);
+  heads_vjp<double>({4, 2}, p, r, {&v, 1}, {&bar, 1}, sum);
+  BOOST_TEST((x.dQ == y.dQ && x.dK == y.dK && x.dV == y.dV));
+}
+BOOST_AUTO_TEST_CASE(stacks_change_no_bit) {
+  for (const Index n : {511, 512, 577})
+    for (const bool biased : {false, true}) compare_with_columns(n, biased);
 }
 BOOST_AUTO_TEST_SUITE_END()

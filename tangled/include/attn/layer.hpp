@@ -311,6 +311,73 @@ M columns(M m, Index h, Index d) {
            Eigen::OuterStride<>(m.outerStride()));
 }
 
+// share rows among threads
+/// Calls f(i) for i = 0 .. n - 1, sixty-four rows to a task.
+template <class F>
+void for_some_rows(Index n, F f) {
+  constexpr Index some = 64;
+  in_parallel((n + some - 1) / some, [] { return 0; }, [&](Index k, int) {
+    for (Index i = k * some; i < std::min(n, (k + 1) * some); ++i) f(i);
+  });
+}
+
+// lay heads one below the other
+/// Copies the heads that lie side by side in m one below the other.
+template <class V, class S = typename V::Scalar>
+void stack_heads(V m, Index heads, Matrix<S>& y) {
+  const Index n = m.rows(), d = m.cols() / heads;
+  y.resize(heads * n, d);
+  for_some_rows(n, [&](Index i) {
+    for (Index h = 0; h < heads; ++h)
+      std::copy_n(&m.coeffRef(i, h * d), d, y.data() + (h * n + i) * d);
+  });
+}
+/// Copies heads one below the other to where they lie side by side.
+template <class S>
+void unstack_heads(const Matrix<S>& y, Index heads, Out<S> m) {
+  const Index n = m.rows(), d = m.cols() / heads;
+  for_some_rows(n, [&](Index i) {
+    for (Index h = 0; h < heads; ++h)
+      std::copy_n(y.data() + (h * n + i) * d, d, &m.coeffRef(i, h * d));
+  });
+}
+/// Heads side by side, each to be had as it lies or from a stack.
+template <class V>
+struct HeadRows {
+  V m;
+  Index heads;
+  Matrix<typename V::Scalar> stack{};
+  V operator()(Index h) {
+    if (stack.size() == 0) return columns(m, h, m.cols() / heads);
+    return {stack.data() + h * m.rows() * stack.cols(), m.rows(),
+            stack.cols(), Eigen::OuterStride<>(stack.cols())};
+  }
+  void fetch() { stack_heads(m, heads, stack); }
+  void make_room() { stack.resize(heads * m.rows(), m.cols() / heads); }
+  void put_back() const {
+    if (stack.size() > 0) unstack_heads(stack, heads, m);
+  }
+};
+/// Queries from which on the kernel is given stacks.
+inline constexpr Index stack_from = 512;
+/// What the kernel reads and writes for a sequence.
+template <class S>
+struct Heads {
+  HeadRows<In<S>> Q, K, V;
+  HeadRows<Out<S>> O;
+  bool stacked;
+  Heads(HeadCount H, const HeadsView<S>& v, bool so)
+      : Q{v.Q, H.heads}, K{v.K, H.kv_heads}, V{v.V, H.kv_heads},
+        O{v.O, H.heads}, stacked(so) {
+    if (stacked) Q.fetch(), K.fetch(), V.fetch();
+  }
+};
+/// Is the kernel given stacks of a sequence?
+template <class S>
+bool stacks(HeadCount H, const HeadsView<S>& v) {
+  return H.heads > 1 && v.Q.rows() >= stack_from;
+}
+
 // write the kernel's rule of one head
 /// The number of head h in a list, unless that is absent.
 template <class S>
@@ -376,15 +443,13 @@ struct Wave {
 };
 template <class S>
 Wave<S> gather_wave(HeadCount H, const CallPlan& c, const HeadParts<S>& p,
-                    const HeadRules& r, const HeadsView<S>& v, Index first,
-                    Index n) {
-  const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
+                    const HeadRules& r, const HeadsView<S>& v, Heads<S>& x,
+                    Index first, Index n) {
   Wave<S> w;
   if (c.biased) w.bias.resize(std::size_t(n));
   for (Index h = first; h < first + n; ++h) {
     const Index g = h / H.group();
-    w.heads.push_back({columns(v.Q, h, d), columns(v.K, g, d),
-                       columns(v.V, g, e), columns(v.O, h, e),
+    w.heads.push_back({x.Q(h), x.K(g), x.V(g), x.O(h),
                        v.logZ + h * v.Q.rows(), rule_of_head(c, p, r, h)});
   }
 
@@ -405,12 +470,13 @@ void forward_by_kernel(HeadCount H, const CallPlan& c,
                        const HeadParts<S>& p, const HeadRules& r,
                        const HeadsView<S>& v) {
   const Index wave = c.biased ? H.group() : H.heads, n = v.Q.rows();
+  Heads<S> x(H, v, stacks(H, v));
 
   // write the pairs of a sequence
   Matrix<bool> keep;
   if (!c.full) keep = dense(c.mask);
   for (Index h = 0; h < H.heads; h += wave) {
-    Wave<S> w = gather_wave(H, c, p, r, v, h, wave);
+    Wave<S> w = gather_wave(H, c, p, r, v, x, h, wave);
 
     // let a wave see the pairs
     if (!c.full)
@@ -546,6 +612,22 @@ void add_bias_cotangent(const CallPlan& c, const HeadRules& r,
       sum.table(h, r.buckets(c.mask.at().offset(i, j))) += B(i, j);
 }
 
+// lay out the cotangents of heads
+/// What the kernel reads and writes besides, going back.
+template <class S>
+struct HeadBars {
+  HeadRows<In<S>> dO;
+  HeadRows<Out<S>> dQ, dK, dV;
+  HeadBars(HeadCount H, const HeadsCotangent<S>& bar, Heads<S>& x)
+      : dO{bar.dO, H.heads}, dQ{bar.dQ, H.heads}, dK{bar.dK, H.kv_heads},
+        dV{bar.dV, H.kv_heads} {
+    if (!x.stacked) return;
+    x.O.fetch(), dO.fetch();
+    dQ.make_room(), dK.make_room(), dV.make_room();
+  }
+  void put_back() const { dQ.put_back(), dK.put_back(), dV.put_back(); }
+};
+
 // run the kernel backward
 /// Takes all heads of a sequence back by the kernel; adds to sum.
 template <class S>
@@ -564,12 +646,14 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
   // write the pairs of a sequence
   Matrix<bool> keep;
   if (!c.full) keep = dense(c.mask);
+  Heads<S> x(H, v, stacks(H, v));
+  HeadBars<S> y(H, bar, x);
   const Index wave = c.biased ? H.group() : H.heads;
   for (Index h = 0; h < H.heads; h += wave)
 
     // take a wave of heads back
     {
-      Wave<S> w = gather_wave(H, c, p, r, v, h, wave);
+      Wave<S> w = gather_wave(H, c, p, r, v, x, h, wave);
 
       // let a wave see the pairs
       if (!c.full)
@@ -577,12 +661,9 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
       if (present(p.scale))
         for (auto& head : w.heads) head.rule.scale = S(1);
       w.dbias.resize(w.bias.size());
-      const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
       for (Index k = 0; k < wave; ++k) {
         const Index g = (h + k) / H.group();
-        w.bars.push_back({columns(bar.dO, h + k, e), nullptr,
-                          columns(bar.dQ, h + k, d), columns(bar.dK, g, d),
-                          columns(bar.dV, g, e)});
+        w.bars.push_back({y.dO(h + k), nullptr, y.dQ(h + k), y.dK(g), y.dV(g)});
         if (c.biased) w.bars.back().dbias = &w.dbias[std::size_t(k)];
       }
 
@@ -595,6 +676,7 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
       for (std::size_t k = 0; k < w.dbias.size(); ++k)
         add_bias_cotangent(c, r, v, h + Index(k), w.dbias[k], sum);
     }
+  y.put_back();
   if (present(p.scale))
 
     // give the scales their cotangents
