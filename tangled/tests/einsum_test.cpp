@@ -380,6 +380,22 @@ BOOST_AUTO_TEST_CASE(products_of_any_scalar) {
   BOOST_CHECK_EXCEPTION(times(a, a), std::invalid_argument,
                         says("times: a is 1x3 but b is 1x3"));
 }
+BOOST_AUTO_TEST_CASE(products_to_be_added) {
+  const Matrix<double> a{{1, 2, 3}, {4, 5, 6}}, b{{1, 2}, {3, 4}, {5, 6}};
+  Matrix<double> y = Matrix<double>::Ones(2, 2);
+  add_times(y, a, b);
+  BOOST_TEST((y == Matrix<double>{{23, 29}, {50, 65}}));
+  Matrix<double> row{{1, 1}};
+  add_times(row, a.topRows(1), b);
+  BOOST_TEST((row == Matrix<double>{{23, 29}}));
+  for (const auto& [n, m] : {std::pair(1, 2), {2, 1}, {2, 3}, {3, 2}}) {
+    Matrix<double> other = Matrix<double>::Ones(n, m);
+    BOOST_CHECK_EXCEPTION(add_times(other, a, b), std::invalid_argument,
+                          says("add_times: y is " + shape(other)));
+  }
+  BOOST_CHECK_EXCEPTION(add_times(y, a, a), std::invalid_argument,
+                        says("add_times: y is 2x2, a 2x3, b 2x3"));
+}
 
 // check messages and random numbers
 BOOST_AUTO_TEST_CASE(refusals_name_the_shapes) {

@@ -232,6 +232,32 @@ BOOST_AUTO_TEST_CASE(dominant_row_at_its_worst) {
   }
 }
 
+// check weights that were recomputed
+BOOST_AUTO_TEST_CASE(recomputed_weights) {
+  for (const float size : {1.f, 1e3f, 3e4f, -1.f, -1e3f, -3e4f, -5e5f, 5e5f})
+    for (const Index n : {1, 2, 7}) {
+      const Matrix<float> Q = Matrix<float>::Constant(1, 1, size);
+      const Matrix<float> V = gaussian<float>(n, 1, 1, "V");
+      Matrix<float> K(n, 1);
+      for (Index j = 0; j < n; ++j) K(j, 0) = 1 + float(j) / size;
+      FlashRule<float> rule;
+      rule.scale = 1.f;
+      const auto g = flash_vjp(Q, K, V, flash(Q, K, V, rule),
+                               Matrix<float>(Matrix<float>::Ones(1, 1)), rule);
+
+      // compare recomputed weights with the definition
+      const RowVector<quad> s = (lift<quad>(K) * lift<quad>(Q)).transpose();
+      const Matrix<quad> all = softmax(s);
+      for (Index j = 0; j < n; ++j) {
+        const double A = to_double(all(0, j)), S = std::abs(to_double(s(j)));
+        const double L = std::abs(to_double(s(j)) - std::log(A));
+        verify(std::abs(to_double(quad(g.V(j, 0)) - all(0, j))),
+               A * std::expm1(0x1p-24 * (5 * L + 3 * S + std::abs(S - L) + 8)));
+      }
+      if (n == 1) BOOST_TEST((g.Q(0, 0) == 0 && g.K(0, 0) == 0));
+    }
+}
+
 // check gradients at low temperature
 BOOST_AUTO_TEST_CASE(low_temperature) {
   long rows = 0;

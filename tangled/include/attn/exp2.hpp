@@ -49,7 +49,8 @@ inline constexpr T exp2_lowest =
     std::numeric_limits<T>::min_exponent - 1;
 
 // multiply by a power of two
-/// p 2^i, where i is x + exp2_shift, or 0 if x is below the normal range.
+/// p 2^k, where k is the integer nearest to x and i = x + exp2_shift, whose
+/// last bits are those of k and the bias; 0 if x is below the normal range.
 template <class T>
 inline T times_power(T x, T i, T p) {
   using Word = typename Exp2<T>::Bits;
@@ -73,8 +74,9 @@ inline X power_of_rest(const X& f) {
 
 // compute a power of two
 /// 2^x for x <= 127 (float) or 1023 (double), to 1.3 units in the last
-/// place; exactly 1 at 0, and exactly 0 below the normal range.  NaN
-/// stays NaN.  Written so that a loop over it becomes vector code.
+/// place (in float for all x; in double as far as tried); exactly 1 at 0,
+/// and exactly 0 below the normal range.  NaN stays NaN.  Written so that a
+/// loop over it becomes vector code.
 template <class T>
 inline T exp2(T x) {
   constexpr T shift = detail::exp2_shift<T>;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <map>
 #include <new>
 #include <numbers>
 #include <optional>
@@ -1180,8 +1181,19 @@ template <class T>
 void flash_forward(std::span<const FlashHead<T>> heads) {
   std::vector<detail::Plan<T>> plans;
   std::vector<detail::Turn> turns;
+  std::map<const T*, std::size_t> outputs;
   for (const auto& h : heads) {
     plans.emplace_back("flash", h);
+
+    // refuse outputs that something else has
+    if (h.O.size() > 0) {
+      const std::size_t i = plans.size() - 1;
+      const auto has = outputs.try_emplace(h.O.data(), i).first->second;
+      require(has == i, "flash: heads ", has, " and ", i, " have one O, ",
+              shape(h.O));
+      require(h.O.data() != h.K.data() && h.O.data() != h.V.data(),
+              "flash: O of head ", i, ", ", shape(h.O), ", is its K or V");
+    }
 
     // give a head its turn
     const detail::Plan<T>& plan = plans.back();
@@ -1556,6 +1568,7 @@ void flash_backward(std::span<const FlashHead<T>> heads,
           heads.size(), " heads, ", bars.size(), " cotangents, ", shared,
           " sharing keys");
   Index d_k = 0, d_v = 0, groups = 1, block = 1;
+  std::map<const void*, std::pair<std::size_t, int>> places;
   for (std::size_t i = 0; i < heads.size(); ++i)
 
     // check the cotangents of one head
@@ -1574,14 +1587,20 @@ void flash_backward(std::span<const FlashHead<T>> heads,
               shape(c.dK), ", dV ", shape(c.dV));
 
       // refuse sums that two heads would overwrite
-      const auto apart = [](const Out<T>& a, const Out<T>& b) {
-        return a.size() == 0 || a.data() != b.data();
+      const auto claim = [&](const void* place, std::size_t owner, int what) {
+        constexpr std::array names{"dK", "dV", "dQ", "dbias", "dsink"};
+        const std::pair mine(owner, what);
+        const auto has = places.try_emplace(place, mine).first->second;
+        require(has == mine, "flash_backward: heads ", has.first, " and ", i,
+                " have one place for ", names[std::size_t(has.second)], " and ",
+                names[std::size_t(what)], " but do not share keys; dK is ",
+                shape(c.dK), ", dV ", shape(c.dV), ", ", shared, " sharing");
       };
-      require(i != first || i == 0 || (apart(c.dK, bars[i - 1].dK) &&
-                                       apart(c.dV, bars[i - 1].dV)),
-              "flash_backward: heads ", i - 1, " and ", i,
-              " have one dK or dV but do not share keys; dK is ", shape(c.dK),
-              ", dV ", shape(c.dV), ", ", shared, " sharing");
+      if (c.dK.size() > 0) claim(c.dK.data(), first, 0);
+      if (c.dV.size() > 0) claim(c.dV.data(), first, 1);
+      if (c.dQ.size() > 0) claim(c.dQ.data(), i, 2);
+      if (c.dbias) claim(c.dbias, i, 3);
+      if (c.dsink) claim(c.dsink, i, 4);
       const detail::Plan<T> plan("flash_backward", h);
 
       // refuse cotangents of other shapes
