@@ -77,13 +77,21 @@ BOOST_AUTO_TEST_CASE(lengths_near_the_largest_index) {
   for (const Index n : {most, -most})
     refused([&] { return require_placement("it", {{{{0, 9}, {9, n}}}}); },
             "it: a piece of");
-  const int p = 1000003;
-  const Shards parts = contiguous(most, p);
-  BOOST_CHECK_NO_THROW(require_placement("it", parts));
+  const int ranks = std::numeric_limits<int>::max();
+  for (const int p : {ranks, ranks / 2 + 1})
+    refused([p] { return zigzag(0, p); }, "zigzag: 0 rows on");
   double wrong = 0;
+
+  // cut the largest index into parts
+  const int p = 1000003;
+  const Shards parts = contiguous(most, p), stripes = striped(most, p);
+  for (const Shards& x : {parts, stripes, zigzag(most, p)})
+    BOOST_CHECK_NO_THROW(require_placement("it", x));
   for (int r = 0; r < p; ++r) {
     const auto cut = Index(__extension__ __int128(r) * most / p);
+    const auto up = std::uint64_t(most) + std::uint64_t(p - 1 - r);
     wrong += parts.of[std::size_t(r)][0].first != cut;
+    wrong += stripes.of[std::size_t(r)][0].n != Index(up / std::uint64_t(p));
   }
   verify(wrong, 0);
 }
@@ -114,8 +122,31 @@ BOOST_AUTO_TEST_CASE(reads_nothing_beyond_a_matrix) {
     rule.keep_q = rule.keep_k = size;
     verify(double(std::abs(count(1, 1) - 4)), 0);
   }
-  const Shards idle{{{{0, 3}}, {{0, 0, 7}}}};
-  verify(double(count_pairs(rule, idle, idle, 0, 1)), 0);
+  for (const Index step : {7, 0}) {
+    const Shards idle{{{{0, 3}}, {{0, 0, step}}}};
+    verify(double(count_pairs(rule, idle, idle, 0, 1)), 0);
+    verify(double(detail::rows_in_use(idle.of[1][0], 2)), 0);
+  }
+
+  // refuse pieces that are not among the positions
+  refused([&] { return count_pairs(rule, beyond, two, 0, 0); },
+          "count_pairs: a piece of 3");
+  refused([&] { return count_pairs(rule, two, beyond, 0, 0); },
+          "count_pairs: a piece of 3");
+  Matrix<bool> read;
+  const Piece three_of{0, 3, 1};
+  for (const Piece& x : {Piece{1, 3, 1}, Piece{-1, 2, 1}, Piece{0, 2, 3},
+                         Piece{0, -1, 1}, Piece{0, 3, 0}, Piece{3, 1, 1}})
+    for (const bool keys : {false, true})
+      refused([&] {
+        return rule_between(rule, keys ? three_of : x, keys ? x : three_of, 3, 3,
+                            read);
+      }, x.step == 1 ? "rule_between: a piece of" : "rule_between: ");
+  rule.right = 0;
+  const auto before = rule_between(rule, {0, 1, 1}, {1, 2, 1}, 3, 3, read);
+  verify(double(read.size() + *before.keys + (before.keep != nullptr)), 0);
+  rule_between(rule, {0, 2, 1}, {1, 2, 1}, 3, 3, read);
+  verify(double(std::abs(read.size() - 4)), 0);
 }
 BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
   Matrix<bool> keep;

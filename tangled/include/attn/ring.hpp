@@ -375,14 +375,6 @@ template <class T>
 Index sweep_of(const FlashRule<T>& rule, Index n) {
   return lanes<T> * std::min(rule.groups, n / lanes<T> + 1);
 }
-/// Can one of n queries see a key under this rule between pieces?
-template <class T>
-bool may_meet(const FlashRule<T>& r) {
-  const Index first = *r.offset, last = first + *r.queries - 1;
-  return *r.queries > 0 && *r.keys > 0 &&
-         (!r.right || last + *r.right >= 0) &&
-         (!r.left || first - *r.left < *r.keys);
-}
 
 // view some rows and columns
 /// Rows row .. row + n - 1 and columns c .. c + d - 1 of a view.

@@ -72,9 +72,10 @@ inline Shards contiguous(Index n, int p) {
   return contiguous(lengths);
 }
 /// Of 2 p successive parts rank r holds those numbered r and 2 p - 1 - r.
-/// Throws std::invalid_argument as contiguous does.
+/// Throws std::invalid_argument as contiguous does, or if 2 p is no int.
 inline Shards zigzag(Index n, int p) {
-  require(n >= 0 && p >= 1, "zigzag: ", n, " rows on ", p, " ranks");
+  require(n >= 0 && p >= 1 && p <= std::numeric_limits<int>::max() / 2,
+          "zigzag: ", n, " rows on ", p, " ranks");
   const Shards parts = contiguous(n, 2 * p);
   const auto part = [&](int i) { return parts.of[std::size_t(i)][0]; };
   Shards shards;
@@ -88,10 +89,21 @@ inline Shards striped(Index n, int p) {
   require(n >= 0 && p >= 1, "striped: ", n, " rows on ", p, " ranks");
   Shards shards;
   for (Index r = 0; r < p; ++r)
-    shards.of.push_back({{r, (n - 1 - r + p) / p, p}});
+    shards.of.push_back({{r, n > r ? (n - 1 - r) / p + 1 : 0, p}});
   return shards;
 }
 namespace detail {
+// refuse a piece beyond the positions
+/// Throws std::invalid_argument unless the step is at least one and all
+/// positions of the piece are among 0 .. n - 1.
+inline void require_piece(const char* who, const Piece& x, Index n) {
+  const bool inside = x.n == 0 || (x.n > 0 && x.first >= 0 && x.first < n &&
+                                   x.n - 1 <= (n - 1 - x.first) /
+                                                  std::max<Index>(x.step, 1));
+  require(x.step >= 1 && inside, who, ": a piece of ", x.n,
+          " positions from ", x.first, " in steps of ", x.step, ", of ", n);
+}
+
 // refuse what is no placement
 /// The step of all pieces, 0 if none has a position.  Throws
 /// std::invalid_argument unless each position is held once (prop.
@@ -113,10 +125,10 @@ inline Index require_placement(const char* who, const Shards& shards) {
   for (const Piece& x : all)
 
     // refuse a piece that reaches beyond the positions
-    require(x.step == t && t >= 1 && x.first >= 0 && x.first < total &&
-                x.n - 1 <= (total - 1 - x.first) / t,
-            who, ": a piece of ", x.n, " positions from ", x.first,
-            " in steps of ", x.step, ", of ", total);
+    {
+      require(x.step == t, who, ": pieces of steps ", t, " and ", x.step);
+      require_piece(who, x, total);
+    }
   std::ranges::sort(all, {}, [t](const Piece& x) {
     return std::pair(x.first % t, x.first);
   });
@@ -140,7 +152,7 @@ inline Index ceil_div(Index a, Index b) { return -floor_div(-a, b); }
 
 /// The rows of a piece at positions below `length`, of all if absent.
 inline Index rows_in_use(const Piece& x, std::optional<Index> length) {
-  if (!length) return x.n;
+  if (!length || x.n == 0) return x.n;
   return std::clamp<Index>(ceil_div(*length - x.first, x.step), 0, x.n);
 }
 /// Makes the window of r that between two pieces (prop. windows).
@@ -154,6 +166,14 @@ void restrict_window(FlashRule<T>& r, const Piece& q, const Piece& k) {
   r.offset = r.right ? high : low;
   if (r.left) r.left = r.right ? high - low : 0;
   if (r.right) r.right = 0;
+}
+/// Can one of n queries see a key under this rule between pieces?
+template <class T>
+bool may_meet(const FlashRule<T>& r) {
+  const Index first = *r.offset, last = first + *r.queries - 1;
+  return *r.queries > 0 && *r.keys > 0 &&
+         (!r.right || last + *r.right >= 0) &&
+         (!r.left || first - *r.left < *r.keys);
 }
 
 // refuse what has no restriction
@@ -222,14 +242,17 @@ inline Index partner(Index i, Index t, Index c, Index s) {
 
 // restrict a rule to a pair of pieces
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
-/// (prop. windows); its mask is written to `keep`.  Throws
-/// std::invalid_argument for what has no restriction and for a mask that
-/// does not cover all pairs.
+/// (prop. windows); its mask is written to `keep`, or it has no keys if the
+/// window leaves no pair.  Throws std::invalid_argument for what has no
+/// restriction, for positions that are not among those n_q and n_k, and for
+/// a mask that does not cover all pairs.
 template <class T>
 FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                           const Piece& k, Index n_q, Index n_k,
                           Matrix<bool>& keep) {
   detail::require_restriction("rule_between", rule, q.step, k.step);
+  detail::require_piece("rule_between", q, n_q);
+  detail::require_piece("rule_between", k, n_k);
   detail::require_mask("rule_between", rule, n_q, n_k);
   FlashRule<T> r = rule;
 
@@ -243,7 +266,9 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
   if (r.right) r.right = std::min(*r.right, far);
   detail::restrict_window(r, q, k);
   r.sink.reset();
-  if (rule.keep)
+  if (!detail::may_meet(r))
+    r.keep = nullptr, r.keys = 0;
+  else if (rule.keep)
 
     // look the mask up by positions
     {
@@ -259,11 +284,13 @@ FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
 
 // count the pairs of two ranks
 /// Pairs that meet between the queries of rank r and the keys of rank s.
-/// Throws like rule_between, and std::invalid_argument if there is no such
-/// rank.
+/// Throws like rule_between, and std::invalid_argument for a placement
+/// with a mistake or if there is no such rank.
 template <class T>
 Index count_pairs(const FlashRule<T>& rule, const Shards& queries,
                   const Shards& keys, int r, int s) {
+  detail::require_placement("count_pairs", queries);
+  detail::require_placement("count_pairs", keys);
   require(0 <= r && r < queries.ranks() && 0 <= s && s < keys.ranks(),
           "count_pairs: ranks ", r, " and ", s, " of ", queries.ranks(),
           " and ", keys.ranks());
