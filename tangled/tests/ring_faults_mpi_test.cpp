@@ -2,7 +2,6 @@
 // flags: -fopenmp
 #include "prelude.hpp"
 #include "verify.hpp"
-
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +11,42 @@
 #include "mpirun.hpp"
 #include "ring_case.hpp"
 using namespace attn;
+
+// stand before MPI and report errors
+namespace {
+std::string failing;  // the name of a function
+int reported(const char* name, int code) {
+  return failing == name ? int(MPI_ERR_OTHER) : code;
+}
+}
+extern "C" int MPI_Type_contiguous(int n, MPI_Datatype old,
+                                   MPI_Datatype* type) {
+  return reported("contiguous", PMPI_Type_contiguous(n, old, type));
+}
+extern "C" int MPI_Type_commit(MPI_Datatype* type) {
+  return reported("commit", PMPI_Type_commit(type));
+}
+extern "C" int MPI_Op_create(MPI_User_function* f, int commutes, MPI_Op* op) {
+  return reported("operation", PMPI_Op_create(f, commutes, op));
+}
+extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
+  return reported("duplicate", PMPI_Comm_dup(comm, copy));
+}
+extern "C" int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
+                                      MPI_Comm_delete_attr_function* gone,
+                                      int* key, void* state) {
+  return reported("key", PMPI_Comm_create_keyval(copy, gone, key, state));
+}
+extern "C" int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value,
+                                 int* found) {
+  return reported("look", PMPI_Comm_get_attr(comm, key, value, found));
+}
+extern "C" int MPI_Comm_set_attr(MPI_Comm comm, int key, void* value) {
+  return reported("attribute", PMPI_Comm_set_attr(comm, key, value));
+}
+extern "C" int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler h) {
+  return reported("handler", PMPI_Comm_set_errhandler(comm, h));
+}
 
 namespace {
 using attn::flash;
@@ -75,6 +110,10 @@ void compute_digest(int rank) {
       ring_attention<double>({MPI_COMM_WORLD, contiguous(12, 3),
                               contiguous(12, 3), nullptr, 0.5}, x, x, x);
     }
+  if (scenario.starts_with("fails:")) {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) failing = scenario.substr(6);
+  }
   compute_digest(rank);
   MPI_Finalize();
   std::_Exit(0);
@@ -142,6 +181,16 @@ BOOST_AUTO_TEST_CASE(an_uncaught_exception_ends_the_job) {
   verify(job.seconds, 50);
   verify(double(job.status == 0), 0);
   verify(double(job.output.find("no such rank") == std::string::npos), 0);
+}
+BOOST_AUTO_TEST_CASE(errors_returned_by_MPI_end_the_job) {
+  for (const std::string name :
+       {"contiguous", "commit", "operation", "duplicate", "key", "look",
+        "attribute", "handler"}) {
+    const Job job = launch("fails:" + name, "");
+    verify(double(job.status == 0 ||
+                  job.output.find("signal 6") == std::string::npos), 0);
+  }
+  verify(double(digest_of(launch("fails:nothing", "")).empty()), 0);
 }
 
 // check the ring under several transports

@@ -67,24 +67,29 @@ inline int free_duplicate(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
+/// Ends this process unless MPI has done what it was asked.
+inline void must(int code) noexcept {
+  if (code != MPI_SUCCESS) std::terminate();
+}
 /// The duplicate of comm on which this library sends.  Collective.
 inline MPI_Comm own(MPI_Comm comm) noexcept {
   static const int key = [] {
     int k;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &k, nullptr);
+    must(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_duplicate, &k,
+                                nullptr));
     return k;
   }();
   MPI_Comm* copy = nullptr;
   int found = 0;
-  MPI_Comm_get_attr(comm, key, &copy, &found);
+  must(MPI_Comm_get_attr(comm, key, &copy, &found));
   if (!found)
 
     // duplicate the communicator
     {
       copy = new MPI_Comm;
-      if (MPI_Comm_dup(comm, copy) != MPI_SUCCESS) std::terminate();
-      MPI_Comm_set_errhandler(*copy, MPI_ERRORS_ARE_FATAL);
-      MPI_Comm_set_attr(comm, key, copy);
+      must(MPI_Comm_dup(comm, copy));
+      must(MPI_Comm_set_errhandler(*copy, MPI_ERRORS_ARE_FATAL));
+      must(MPI_Comm_set_attr(comm, key, copy));
     }
   return *copy;
 }
@@ -229,8 +234,8 @@ template <class T>
 struct RowType {
   MPI_Datatype type;
   explicit RowType(Index width) {
-    MPI_Type_contiguous(int(width), mpi_type<T>(), &type);
-    MPI_Type_commit(&type);
+    must(MPI_Type_contiguous(int(width), mpi_type<T>(), &type));
+    must(MPI_Type_commit(&type));
   }
   RowType(const RowType&) = delete;
   ~RowType() { MPI_Type_free(&type); }
@@ -1434,7 +1439,7 @@ template <class T>
 void reduce_rows(MPI_Comm comm, Matrix<T>& all) {
   const RowType<T> state(all.cols());
   MPI_Op op;
-  MPI_Op_create(merge_states<T>, 1, &op);
+  must(MPI_Op_create(merge_states<T>, 1, &op));
   MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state.type, op,
                 comm);
   MPI_Op_free(&op);
