@@ -307,111 +307,6 @@ Online<float> random_state(std::uint64_t seed) {
   return {20 * x(0), 1 + x(1) * x(1), x.rightCols(4)};
 }
 
-// check decoding by reduction
-BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
-  for (const Place place : {Place::even, Place::uneven, Place::striped})
-    for (const Index n : {0, 1, 5, 60, 300}) {
-      RingCase<double> c = ring_case<double>(1, n, 6, 4, std::uint64_t(n));
-      c.place = place;
-      const Truth t = forward_truth(c);
-      for (int p = 1; p <= 8; ++p)
-        on_ranks(p, [&](MPI_Comm comm, int rank) {
-          const Bounds<double> bound(c, t, cuts_of_decoding(c, p));
-          const Shards x = c.keys(p);
-          const auto y = tree_decode<double>(comm, c.Q.row(0),
-              part_of(c.K, x, rank), part_of(c.V, x, rank))[0];
-          Worst worst;
-          worst.add(y.output(), t.O, bound.O);
-          if (n > 0) worst.add(distance(y.logZ(), t.L(0)), bound.L(0));
-          else worst.add(is_forbidden(y.logZ()) ? 0 : 1, 0);
-          return worst;
-        });
-    }
-}
-BOOST_AUTO_TEST_CASE(decode_several_heads) {
-  const Index d = 5, e = 3;
-  for (int p = 1; p <= 8; ++p)
-    on_ranks(p, [&](MPI_Comm comm, int rank) {
-      Worst worst;
-      std::vector<RingCase<double>> cases;
-      RowVector<double> q(4 * d);
-      Matrix<double> K(70, 2 * d), V(70, 2 * e);
-      for (Index h = 0; h < 4; ++h) {
-        auto c = ring_case<double>(1, 70, d, e, std::uint64_t(30 + h / 2));
-        q.segment(h * d, d) = c.Q = gaussian<double>(1, d, std::uint64_t(h));
-        K.middleCols(h / 2 * d, d) = c.K, V.middleCols(h / 2 * e, e) = c.V;
-        cases.push_back(c);
-      }
-      const Shards x = cases[0].keys(p);
-      const auto y = tree_decode<double>(comm, q, part_of(K, x, rank),
-                                         part_of(V, x, rank), 4, 2);
-      for (std::size_t h = 0; h < 4; ++h) {
-        const Cuts k = cuts_of_decoding(cases[h], p);
-        const Truth t = forward_truth(cases[h]);
-        worst.add(y[h].output(), t.O, Bounds<double>(cases[h], t, k).O);
-      }
-      return worst;
-    });
-}
-BOOST_AUTO_TEST_CASE(decode_has_the_same_bits_on_all_ranks) {
-  for (int p = 1; p <= 8; ++p)
-    on_ranks(p, [&](MPI_Comm comm, int rank) {
-      std::vector<Online<float>> x;
-      for (std::uint64_t i = 0; i < 200; ++i)
-        x.push_back(random_state(i * 8 + std::uint64_t(rank)));
-      reduce_states(comm, x);
-      Worst worst;
-      for (const auto& state : x) {
-        RowVector<float> mine(6), first(6);
-        mine << state.m, state.l, state.o;
-        first = mine;
-        MPI_Bcast(first.data(), 6, MPI_FLOAT, 0, comm);
-        worst.add(std::memcmp(first.data(), mine.data(), 24) != 0 ? 1 : 0, 0);
-      }
-      return worst;
-    });
-}
-BOOST_AUTO_TEST_CASE(states_of_different_lengths) {
-  on_ranks(3, [](MPI_Comm comm, int rank) {
-    std::vector<Online<float>> x(2, Online<float>::nothing(4));
-    if (rank == 1) x[1] = Online<float>::nothing(5);
-    Worst worst;
-    try {
-      reduce_states(comm, x);
-      worst.add(1, 0);
-    } catch (const std::invalid_argument& e) {
-      const bool said = says("a state of 5 values among those of 4")(e);
-      worst.add(said ? 0 : 1, 0);
-    }
-    return worst;
-  });
-}
-BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
-  for (const int p : {2, 3, 8})
-    on_ranks(p, [&](MPI_Comm comm, int rank) {
-      std::vector<Online<float>> x;
-      for (std::uint64_t i = 0; i < 50; ++i)
-        x.push_back(random_state(i * 8 + std::uint64_t(rank)));
-      reduce_states(comm, x);
-      Worst worst;
-      for (std::uint64_t i = 0; i < 50; ++i) {
-        auto y = Online<quad>::nothing(4), size = y;
-        for (std::uint64_t r = 0; r < std::uint64_t(p); ++r) {
-          const auto s = random_state(i * 8 + r);
-          const quad m = s.m, l = s.l;
-          const RowVector<quad> o = lift<quad>(s.o);
-          y = merge(y, Online<quad>{m, l, o});
-          size = merge(size, Online<quad>{m, l, o.cwiseAbs()});
-        }
-        const double u = unit_roundoff<float>();
-        const double q = std::expm1(u * (200 + 4 * (p - 1)) / (1 - 2 * u));
-        worst.add(distance(x[i].l, y.l), q * to_double(size.l));
-        worst.add(x[i].o, y.o, RowVector<double>(q * lift<double>(size.o)));
-      }
-      return worst;
-    });
-}
-
 // check that all ranks refuse
 template <class Error, class F>
 Worst all_throw(MPI_Comm comm, const std::string& words, F f) {
@@ -474,6 +369,10 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
                  [](Call& c, int r) {
     c.rule.scale = r == 2 ? 1 + 0x1p-52 : 1;
   });
+  refuses<Shape>("offset is 1152921504606846977 on rank 2 but "
+                 "1152921504606846976 on rank 0", [](Call& c, int r) {
+    c.rule.offset = (Index(1) << 60) + (r == 2);
+  });
   refuses<Shape>("queries (fingerprint)", [](Call& c, int r) {
     if (r == 1) c.ring.queries = contiguous({3, 4, 5});
   });
@@ -485,6 +384,17 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
     static Matrix<bool> all = Matrix<bool>::Constant(12, 12, true);
     all(0, 0) = r != 1;
     c.rule.keep = &all;
+  });
+}
+BOOST_AUTO_TEST_CASE(zeros_and_NaNs_agree) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    Call c(comm);
+    c.rule.slope = rank == 1 ? -0.0 : 0.0;
+    Worst worst;
+    worst.add(double(c().O.rows() != 4), 0);
+    c.rule.slope = rank == 1 ? -NaN : NaN;
+    worst.add(all_throw<Value>(comm, "slope", c));
+    return worst;
   });
 }
 BOOST_AUTO_TEST_CASE(ranks_call_different_functions) {
@@ -501,6 +411,10 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_sharded) {
                  [](Call& c, int) { c.ring.keys.of[1][0].first = 3; });
   refuses<Shape>("a piece of 4 positions from 9 in steps of 1, of 12",
                  [](Call& c, int) { c.ring.queries.of[2][0].first = 9; });
+  refuses<Shape>("positions after 4 others", [](Call& c, int) {
+    for (int r : {1, 2})
+      c.ring.keys.of[std::size_t(r)][0].n = std::numeric_limits<Index>::max();
+  });
   refuses<Shape>("rows of several heads are not sharded", [](Call& c, int) {
     static const std::vector<double> one{0.5};
     c.rule.sinks = one;
@@ -634,6 +548,135 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
   });
 }
 
+// check decoding by reduction
+BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
+  for (const Place place : {Place::even, Place::uneven, Place::striped})
+    for (const Index n : {0, 1, 5, 60, 300}) {
+      RingCase<double> c = ring_case<double>(1, n, 6, 4, std::uint64_t(n));
+      c.place = place;
+      const Truth t = forward_truth(c);
+      for (int p = 1; p <= 8; ++p)
+        on_ranks(p, [&](MPI_Comm comm, int rank) {
+          const Bounds<double> bound(c, t, cuts_of_decoding(c, p));
+          const Shards x = c.keys(p);
+          const auto y = tree_decode<double>(comm, c.Q.row(0),
+              part_of(c.K, x, rank), part_of(c.V, x, rank))[0];
+          Worst worst;
+          worst.add(y.output(), t.O, bound.O);
+          if (n > 0) worst.add(distance(y.logZ(), t.L(0)), bound.L(0));
+          else worst.add(is_forbidden(y.logZ()) ? 0 : 1, 0);
+          return worst;
+        });
+    }
+}
+BOOST_AUTO_TEST_CASE(decode_several_heads) {
+  const Index d = 5, e = 3;
+  for (int p = 1; p <= 8; ++p)
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      Worst worst;
+      std::vector<RingCase<double>> cases;
+      RowVector<double> q(4 * d);
+      Matrix<double> K(70, 2 * d), V(70, 2 * e);
+      for (Index h = 0; h < 4; ++h) {
+        auto c = ring_case<double>(1, 70, d, e, std::uint64_t(30 + h / 2));
+        q.segment(h * d, d) = c.Q = gaussian<double>(1, d, std::uint64_t(h));
+        K.middleCols(h / 2 * d, d) = c.K, V.middleCols(h / 2 * e, e) = c.V;
+        cases.push_back(c);
+      }
+      const Shards x = cases[0].keys(p);
+      const auto y = tree_decode<double>(comm, q, part_of(K, x, rank),
+                                         part_of(V, x, rank), 4, 2);
+      for (std::size_t h = 0; h < 4; ++h) {
+        const Cuts k = cuts_of_decoding(cases[h], p);
+        const Truth t = forward_truth(cases[h]);
+        worst.add(y[h].output(), t.O, Bounds<double>(cases[h], t, k).O);
+      }
+      return worst;
+    });
+}
+BOOST_AUTO_TEST_CASE(decode_has_the_same_bits_on_all_ranks) {
+  for (int p = 1; p <= 8; ++p)
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      std::vector<Online<float>> x;
+      for (std::uint64_t i = 0; i < 200; ++i)
+        x.push_back(random_state(i * 8 + std::uint64_t(rank)));
+      reduce_states(comm, x);
+      Worst worst;
+      for (const auto& state : x) {
+        RowVector<float> mine(6), first(6);
+        mine << state.m, state.l, state.o;
+        first = mine;
+        MPI_Bcast(first.data(), 6, MPI_FLOAT, 0, comm);
+        worst.add(std::memcmp(first.data(), mine.data(), 24) != 0 ? 1 : 0, 0);
+      }
+      return worst;
+    });
+}
+BOOST_AUTO_TEST_CASE(states_of_different_lengths) {
+  using States = std::vector<Online<float>>;
+  const auto zero = [](Index d) { return Online<float>::nothing(d); };
+  const std::vector<std::pair<States, const char*>> strange{
+      {{zero(4), zero(5)}, "a state of 5 values among those of 4"},
+      {{zero(5), zero(5)}, "values of a state is 5 on rank 1 but 4 on rank 0"},
+      {{zero(4)}, "number of states is 1 on rank 1 but 2 on rank 0"},
+      {{}, "number of states is 0 on rank 1 but 2 on rank 0"}};
+  for (const auto& other : strange)
+    on_ranks(3, [&](MPI_Comm comm, int rank) {
+      States x(2, zero(4)), none;
+      if (rank == 1) x = other.first;
+      reduce_states(comm, none);
+      return all_throw<std::invalid_argument>(
+          comm, other.second, [&] { reduce_states(comm, x); });
+    });
+}
+BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
+  for (const int p : {2, 3, 8})
+    on_ranks(p, [&](MPI_Comm comm, int rank) {
+      std::vector<Online<float>> x;
+      for (std::uint64_t i = 0; i < 50; ++i)
+        x.push_back(random_state(i * 8 + std::uint64_t(rank)));
+      reduce_states(comm, x);
+      Worst worst;
+      for (std::uint64_t i = 0; i < 50; ++i) {
+        auto y = Online<quad>::nothing(4), size = y;
+        for (std::uint64_t r = 0; r < std::uint64_t(p); ++r) {
+          const auto s = random_state(i * 8 + r);
+          const quad m = s.m, l = s.l;
+          const RowVector<quad> o = lift<quad>(s.o);
+          y = merge(y, Online<quad>{m, l, o});
+          size = merge(size, Online<quad>{m, l, o.cwiseAbs()});
+        }
+        const double u = unit_roundoff<float>();
+        const double q = std::expm1(u * (200 + 4 * (p - 1)) / (1 - 2 * u));
+        worst.add(distance(x[i].l, y.l), q * to_double(size.l));
+        worst.add(x[i].o, y.o, RowVector<double>(q * lift<double>(size.o)));
+      }
+      return worst;
+    });
+}
+
+// plant exceptions in a call
+template <class F>
+Worst planted_on(MPI_Comm comm, int rank, int p, int where, const F& call) {
+  const std::string words = "planted (on rank " + std::to_string(where) + ")";
+  Worst worst;
+  int planted = 0;
+  for (int thrown = 1; thrown; ++planted) {
+    started = completed = thrown = 0;
+    throw_at_poke = rank == where ? planted + 1 : 0;
+    std::string text = "none";
+    try { call(); } catch (const std::runtime_error& e) { text = e.what(); }
+    throw_at_poke = 0, thrown = text != "none";
+    int all = 0;
+    MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
+    worst.add(double(all != 0 && all != p), 0);
+    worst.add(double(thrown && text != words), 0);
+    worst.add(double(std::abs(started - completed)), 0);
+  }
+  worst.add(double(planted < 2), 0);
+  return worst;
+}
+
 // check that trouble is told
 BOOST_AUTO_TEST_CASE(thrown_between_departure_and_arrival) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
@@ -658,27 +701,36 @@ BOOST_AUTO_TEST_CASE(thrown_between_departure_and_arrival) {
         [&] { ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, c.V); },
         [&] { grid_attention(c.ring, 1, c.Q, c.K, c.V); },
         [&] { grid_attention_vjp(c.ring, 1, c.Q, c.K, c.V, y, c.V); }};
-    for (const auto& call : calls) {
-      int planted = 0;
-      for (int thrown = 1; thrown; ++planted) {
-        started = completed = thrown = 0;
-        throw_at_poke = rank == 1 ? planted + 1 : 0;
-
-        // see whether the planted exception reaches all
-        std::string text = "none";
-        try { call(); } catch (const std::runtime_error& e) { text = e.what(); }
-        thrown = text != "none";
-        int all = 0;
-        MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
-        worst.add(double(all != 0 && all != 3), 0);
-        worst.add(double(thrown && text != "planted (on rank 1)"), 0);
-        worst.add(double(std::abs(started - completed)), 0);
-        throw_at_poke = 0;
-      }
-      worst.add(double(planted < 2), 0);
-    }
+    for (const auto& call : calls) worst.add(planted_on(comm, rank, 3, 1, call));
     return worst;
   });
+}
+BOOST_AUTO_TEST_CASE(thrown_on_a_grid) {
+  for (int where = 0; where < 4; ++where)
+    on_ranks(4, [&](MPI_Comm comm, int rank) {
+      const Ring ring{comm, zigzag(24, 4), zigzag(24, 4)};
+      const auto seed = std::uint64_t(rank);
+      const Matrix<double> Q = 30 * gaussian<double>(6, 6 * 3, seed, "Q");
+      const auto K = gaussian<double>(6, 3 * 3, seed, "K");
+      const auto V = gaussian<double>(6, 3 * 2, seed, "V");
+      const auto dO = gaussian<double>(6, 6 * 2, seed, "dO");
+      const FlashHeads<double> many{6, 3, causal_rule<double>()};
+      const auto y = grid_attention(ring, 2, Q, K, V, many);
+      const auto forward = [&] { grid_attention(ring, 2, Q, K, V, many); };
+      const auto back = [&] {
+        grid_attention_vjp(ring, 2, Q, K, V, y, dO, many);
+      };
+      Worst worst = planted_on(comm, rank, 4, where, forward);
+      worst.add(planted_on(comm, rank, 4, where, back));
+      const auto z = grid_attention(ring, 2, Q, K, V, many);
+      worst.add(distance(z.O, y.O) + distance(z.logZ, y.logZ), 0);
+      return worst;
+    });
+}
+BOOST_AUTO_TEST_CASE(what_cannot_be_told_ends_the_process) {
+  verify(double(!noexcept(detail::own(MPI_COMM_WORLD))), 0);
+  verify(double(!std::is_nothrow_constructible_v<
+             detail::Watch, const char*, MPI_Comm, double>), 0);
 }
 BOOST_AUTO_TEST_CASE(nothing_is_allocated_before_all_listen) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
@@ -693,6 +745,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_allocated_before_all_listen) {
     const auto y = ring_attention(ring, Q, K, K, many);
 
     // count what each function allocates before its first message
+    std::vector<Online<double>> states(3, Online<double>::nothing(4));
     const std::vector<std::function<void()>> calls{
         [&] { ring_attention(ring, Q, K, K, many); },
         [&] { ring_attention_vjp(ring, Q, K, K, y, Q, many); },
@@ -700,7 +753,8 @@ BOOST_AUTO_TEST_CASE(nothing_is_allocated_before_all_listen) {
         [&] { grid_attention_vjp(ring, 3, Q, K, K, y, Q, many); },
         [&] { head_parallel(ring, Q, K, K, many); },
         [&] { head_parallel_vjp(ring, Q, K, K, y, Q, many); },
-        [&] { tree_decode<double>(comm, q, K, K, 2, 1); }};
+        [&] { tree_decode<double>(comm, q, K, K, 2, 1); },
+        [&] { reduce_states(comm, states); }};
     for (const auto& call : calls) {
       start_counting();
       call();

@@ -8,8 +8,10 @@
 // include what the ring needs
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <concepts>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +24,7 @@
 
 // include what the ring needs besides
 #include <optional>
+#include <ostream>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -189,17 +192,36 @@ struct Trouble {
     together(comm, [&] { if (first) std::rethrow_exception(first); });
   }
 };
+/// The 64 bits of a double or of an integer, for comparison.
+struct Number {
+  std::uint64_t bits;
+  bool real;
+  Number(std::floating_point auto x)
+      : bits(std::bit_cast<std::uint64_t>(
+            std::isnan(x) ? std::numeric_limits<double>::quiet_NaN()
+                          : double(x) + 0.0)), real(true) {}
+  Number(std::integral auto x)
+      : bits(std::bit_cast<std::uint64_t>(std::int64_t(x))), real(false) {}
+
+  // give a number to an option that is absent
+  static constexpr auto none = std::numeric_limits<std::int64_t>::min();
+  template <class T>
+  Number(const std::optional<T>& x)
+      : Number(x ? Number(*x) : std::integral<T>
+                       ? Number(none)
+                       : Number(std::numeric_limits<double>::infinity())) {}
+};
+/// Writes a number as it was, or inf for an integer that is absent.
+inline std::ostream& operator<<(std::ostream& out, const Number& x) {
+  if (x.real) return out << std::bit_cast<double>(x.bits);
+  const auto whole = std::bit_cast<std::int64_t>(x.bits);
+  return whole == Number::none ? out << "inf" : out << whole;
+}
 /// A number and its name, for objections.
-using Named = std::pair<const char*, double>;
-/// Are x and y equal, or both NaN?
-inline bool same_number(double x, double y) {
-  return x == y || (std::isnan(x) && std::isnan(y));
-}
-/// A number to compare: that of an option, or infinity for none.
-template <class T>
-double or_infinite(const std::optional<T>& x) {
-  return x ? double(*x) : std::numeric_limits<double>::infinity();
-}
+struct Named {
+  const char* name;
+  Number number;
+};
 /// Calls f, and requires that the named numbers are those of rank 0; in
 /// case of an objection all ranks throw it.  Collective.
 template <std::size_t n, class F>
@@ -207,16 +229,18 @@ void agree(MPI_Comm comm, const char* who, const std::array<Named, n>& mine,
            F f) {
   int rank;
   MPI_Comm_rank(comm, &rank);
-  std::array<double, n> theirs;
-  for (std::size_t i = 0; i < n; ++i) theirs[i] = mine[i].second;
-  MPI_Bcast(theirs.data(), int(n), MPI_DOUBLE, 0, comm);
+  std::array<std::uint64_t, n> theirs;
+  for (std::size_t i = 0; i < n; ++i) theirs[i] = mine[i].number.bits;
+  MPI_Bcast(theirs.data(), int(n), MPI_UINT64_T, 0, comm);
   together(comm, [&] {
     // compare all numbers with the first rank's
-    for (std::size_t i = 0; i < n; ++i)
-      require(same_number(mine[i].second, theirs[i]), who, ": ",
-              mine[i].first, " is ", std::setprecision(17), mine[i].second,
-              " on rank ", rank,
-              " but ", theirs[i], " on rank 0");
+    for (std::size_t i = 0; i < n; ++i) {
+      Number first = mine[i].number;
+      first.bits = theirs[i];
+      require(mine[i].number.bits == first.bits, who, ": ", mine[i].name, " is ",
+              std::setprecision(17), mine[i].number, " on rank ", rank, " but ",
+              first, " on rank 0");
+    }
     f();
   });
 }
@@ -457,11 +481,10 @@ std::array<Named, 23> to_agree(const char* who, const Ring& ring, int columns,
                                const FlashHeads<T>& many) {
   const FlashRule<T>& r = many.rule;
   return {{{"function (fingerprint)", double(hashed(who) >> 11)},
-           {"size of a number", double(sizeof(T))},
-           {"columns", double(columns)},
-           {"width of Q", double(Q.cols())}, {"width of V", double(V.cols())},
-           {"heads of queries", double(many.heads)},
-           {"heads of keys", double(many.kv_heads)},
+           {"size of a number", sizeof(T)}, {"columns", columns},
+           {"width of Q", Q.cols()}, {"width of V", V.cols()},
+           {"heads of queries", many.heads},
+           {"heads of keys", many.kv_heads},
            {"slopes (fingerprint)", fingerprint(many.slopes)},
            {"sinks (fingerprint)", fingerprint(many.sinks)},
            {"queries (fingerprint)", fingerprint(ring.queries)},
@@ -469,13 +492,10 @@ std::array<Named, 23> to_agree(const char* who, const Ring& ring, int columns,
            {"mask (fingerprint)", fingerprint_of_mask(r)},
 
            // name the numbers of a rule
-           {"scale", or_infinite(r.scale)}, {"softcap", or_infinite(r.softcap)},
-           {"slope", double(r.slope)}, {"sink", or_infinite(r.sink)},
-           {"offset", or_infinite(r.offset)}, {"left", or_infinite(r.left)},
-           {"right", or_infinite(r.right)},
-           {"queries in use", or_infinite(r.queries)},
-           {"keys in use", or_infinite(r.keys)},
-           {"key block", double(r.key_block)}, {"groups", double(r.groups)}}};
+           {"scale", r.scale}, {"softcap", r.softcap}, {"slope", r.slope},
+           {"sink", r.sink}, {"offset", r.offset}, {"left", r.left},
+           {"right", r.right}, {"queries in use", r.queries}, {"keys in use", r.keys},
+           {"key block", r.key_block}, {"groups", r.groups}}};
 }
 /// Throws on all ranks, the same, unless arguments are in order on each and
 /// agree; extra() is called with the checks.  Collective.
@@ -1120,19 +1140,20 @@ HeadsOutput<T> ring_attention(const Ring& ring, const Matrix<T>& Q,
                               const Matrix<T>& K, const Matrix<T>& V,
                               const FlashHeads<T>& many = {}) {
   const detail::Watch watch("ring_attention", ring.comm, ring.patience);
-  const detail::Circle circle = detail::circle_of(ring);
+  std::optional<detail::Circle> circle;
   std::optional<detail::Convoy<T>> kv;
 
   // check the arguments and fill the convoy
   detail::check_ring<T>("ring_attention", ring, 1, Q, K, V, many, [&] {
-    kv.emplace(circle, 0, K.cols() + V.cols());
+    circle.emplace(detail::circle_of(ring));
+    kv.emplace(*circle, 0, K.cols() + V.cols());
     kv->block().leftCols(K.cols()) = K;
     kv->block().rightCols(V.cols()) = V;
   });
   detail::Trouble trouble;
-  auto y = detail::go_round<T>(circle, view_in<T>(Q), *kv, many,
+  auto y = detail::go_round<T>(*circle, view_in<T>(Q), *kv, many,
                                detail::columns_of(many, Q, V), trouble);
-  trouble.tell(circle.comm);
+  trouble.tell(circle->comm);
   return y;
 }
 
@@ -1147,7 +1168,7 @@ HeadsGradient<T> ring_attention_vjp(
     const Matrix<T>& V, const HeadsOutput<T>& y, const Matrix<T>& dO,
     const FlashHeads<T>& many = {}, const Matrix<T>& dlogZ = {}) {
   const detail::Watch watch("ring_attention_vjp", ring.comm, ring.patience);
-  const detail::Circle circle = detail::circle_of(ring);
+  std::optional<detail::Circle> circle;
   std::optional<detail::Convoy<T>> kv, sums;
   std::optional<detail::BackRank<T>> back;
   HeadsOutput<T> out;
@@ -1158,15 +1179,16 @@ HeadsGradient<T> ring_attention_vjp(
   detail::check_ring<T>(who, ring, 1, Q, K, V, many, [&] {
     detail::require_cotangents(who, Q.rows(), V, many, y, dO, dlogZ);
     const Index both = K.cols() + V.cols();
-    kv.emplace(circle, 0, both), sums.emplace(circle, 1, both);
+    circle.emplace(detail::circle_of(ring));
+    kv.emplace(*circle, 0, both), sums.emplace(*circle, 1, both);
     kv->block().leftCols(K.cols()) = K;
     kv->block().rightCols(V.cols()) = V;
     room.resize(kv->here.rows(), both), out = y;
-    back.emplace(circle, many, detail::columns_of(many, Q, V), view_in<T>(Q),
+    back.emplace(*circle, many, detail::columns_of(many, Q, V), view_in<T>(Q),
                  view_in<T>(dO), view_out(out.O), out.logZ, dlogZ);
   });
   detail::Trouble trouble;
-  detail::go_back(circle, *back, *kv, *sums, room, trouble);
+  detail::go_back(*circle, *back, *kv, *sums, room, trouble);
   HeadsGradient<T> g;
 
   // take the gradients out of the sums
@@ -1177,8 +1199,8 @@ HeadsGradient<T> ring_attention_vjp(
     g.K = scale * sums->block().leftCols(K.cols());
     g.V = sums->block().rightCols(V.cols());
   });
-  detail::add_up(circle.comm, g.sinks = std::move(back->dsink));
-  trouble.tell(circle.comm);
+  detail::add_up(circle->comm, g.sinks = std::move(back->dsink));
+  trouble.tell(circle->comm);
   return g;
 }
 
@@ -1391,8 +1413,8 @@ namespace detail {
 /// The operation of eq. merge on states (m, l, o), d_v + 2 numbers each.
 template <class T>
 void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
-  int bytes;
-  MPI_Type_size(*type, &bytes);
+  MPI_Count bytes;  // which may be more than an int can count
+  MPI_Type_size_x(*type, &bytes);
   const Index d = bytes / Index(sizeof(T)) - 1;  // all but m
   const T* from = static_cast<const T*>(in);
   T* to = static_cast<T*>(inout);
@@ -1445,16 +1467,22 @@ void reduce_rows(MPI_Comm comm, Matrix<T>& all) {
   MPI_Op_free(&op);
 }
 }  // namespace detail
-/// Merges state i of all ranks, for each i; all ranks get all.  Collective;
-/// states and their values must be equally many on all ranks.  Throws
-/// std::invalid_argument if states of a rank differ in length,
-/// std::bad_alloc; on all ranks.
+/// Merges state i of all ranks, for each i; all ranks get all.  Collective.
+/// Throws std::invalid_argument unless states and their values are equally
+/// many on all ranks and countable by MPI, std::bad_alloc; on all ranks.
 template <class T>
 void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
-  if (states.empty()) return;
   Matrix<T> all;
   const MPI_Comm ours = detail::own(comm);
-  detail::together(ours, [&] { all = detail::rows_of(states); });
+  const Index values = states.empty() ? 0 : states[0].o.size();
+  const std::array<detail::Named, 3> mine{
+      {{"size of a number", sizeof(T)}, {"number of states", states.size()},
+       {"values of a state", values}}};
+  detail::agree(ours, "reduce_states", mine, [&] {
+    detail::countable(std::ssize(states)), detail::countable(values + 2);
+    all = detail::rows_of(states);
+  });
+  if (states.empty()) return;
   detail::reduce_rows(ours, all);
   detail::read_rows(all, states);
 }
@@ -1463,8 +1491,9 @@ void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
 /// States of a query's H heads, side by side in q, the same on all ranks,
 /// on a cache of which this rank has rows of K, H_k d_k wide, and of V,
 /// H_k d_v.  All ranks get them.  Collective.  Throws
-/// std::invalid_argument, on all ranks, for shapes; a call that takes
-/// longer than `patience` seconds ends the job (prop. tree).
+/// std::invalid_argument for shapes, std::domain_error for values,
+/// std::bad_alloc; the same on all ranks.  A call that takes longer than
+/// `patience` seconds ends the job (prop. tree).
 template <class T>
 std::vector<Online<T>> tree_decode(
     MPI_Comm comm, const RowVector<T>& q, const Matrix<T>& K,
@@ -1475,10 +1504,9 @@ std::vector<Online<T>> tree_decode(
 
   // agree about a query and its cache
   const std::array<detail::Named, 6> mine{
-      {{"size of a number", double(sizeof(T))},
-       {"width of q", double(q.size())}, {"width of V", double(V.cols())},
-       {"heads of queries", double(H)}, {"heads of keys", double(H_k)},
-       {"scale", detail::or_infinite(scale)}}};
+      {{"size of a number", sizeof(T)}, {"width of q", q.size()},
+       {"width of V", V.cols()}, {"heads of queries", H},
+       {"heads of keys", H_k}, {"scale", scale}}};
   detail::agree(detail::own(comm), "tree_decode", mine, [&] {
     // check the cache of a rank
     detail::require_heads(Matrix<T>(q), K, V, FlashHeads<T>{H, H_k});
@@ -1488,6 +1516,7 @@ std::vector<Online<T>> tree_decode(
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
             shape(V));
     require(scale || q.size() > 0, "tree_decode: d_k = 0 needs a scale");
+    detail::countable(H), detail::countable(V.cols() / H_k + 2);
   });
   std::vector<Online<T>> states;
   Matrix<T> all;
