@@ -143,8 +143,10 @@ void check_layer(const LayerCase& x, Place place, int p, int columns,
       return part_of(m, ring.queries, rank);
     };
     const auto k = [&](const auto& m) { return part_of(m, ring.keys, rank); };
-    const auto cuts = [&](auto h) { return cuts_of(x.cases[h], ring.keys); };
     const bool circle = columns == 0 || (!forward && place == Place::uneven);
+    const auto cuts = [&](auto h) {
+      return cuts_of(x.cases[h], ring.keys, circle, columns);
+    };
     const auto y = circle
         ? ring_attention(ring, q(x.Q), k(x.K), k(x.V), x.many)
         : grid_attention(ring, columns, q(x.Q), k(x.K), k(x.V), x.many);
@@ -211,14 +213,18 @@ void check_layers(bool forward, const std::vector<std::pair<int, int>>& all) {
     check_layer(bare, Place::even, p, columns, forward);
   }
 }
-const std::vector<std::pair<int, int>> grids{
-    {1, 1}, {2, 1}, {2, 2}, {3, 3}, {4, 2}, {4, 4}, {6, 2}, {6, 3},
-    {7, 7}, {8, 2}, {8, 4}, {8, 8}};
+std::vector<std::pair<int, int>> all_grids() {
+  std::vector<std::pair<int, int>> grids;
+  for (int p = 1; p <= 8; ++p)
+    for (int a = 1; a <= p; ++a)
+      if (p % a == 0) grids.emplace_back(p, a);
+  return grids;
+}
 BOOST_AUTO_TEST_CASE(backward_heads_share_keys) {
   check_layers(false, {{1, 0}, {2, 0}, {3, 0}, {4, 0}, {7, 0}});
 }
-BOOST_AUTO_TEST_CASE(grid_forward) { check_layers(true, grids); }
-BOOST_AUTO_TEST_CASE(grid_backward) { check_layers(false, grids); }
+BOOST_AUTO_TEST_CASE(grid_forward) { check_layers(true, all_grids()); }
+BOOST_AUTO_TEST_CASE(grid_backward) { check_layers(false, all_grids()); }
 
 // go back by the textbook
 double textbook_excess(const D& c, const Truth& f, const BackTruth& t,

@@ -143,6 +143,15 @@ Cuts cuts_of(const RingCase<T>& c, const Shards& keys) {
 template <class T>
 Cuts cuts_of(const RingCase<T>& c, int p) { return cuts_of(c, c.keys(p)); }
 template <class T>
+Cuts cuts_of(const RingCase<T>& c, const Shards& keys, bool circle,
+             int columns) {
+  if (columns == 0) return cuts_of(c, keys);
+  const Cuts x = cuts_of(c, detail::grouped(keys, columns));
+  if (!circle) return x;
+  const Cuts y = cuts_of(c, keys);
+  return {std::max(x.N, y.N), std::max(x.b, y.b), std::max(x.D, y.D)};
+}
+template <class T>
 Cuts cuts_of_decoding(const RingCase<T>& c, int p) {
   return {double(p - 1), 1, double(c.K.rows()), 2 * unit_roundoff<T>()};
 }

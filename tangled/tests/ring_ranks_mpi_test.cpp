@@ -299,6 +299,19 @@ BOOST_AUTO_TEST_CASE(heads_have_the_bits_of_flash) {
         return compare_heads(comm, p, rank, H, G);
       });
 }
+BOOST_AUTO_TEST_CASE(one_column_is_no_ring) {
+  on_ranks(2, [](MPI_Comm comm, int rank) {
+    const Ring ring{comm, zigzag(64, 2), zigzag(64, 2)};
+    const auto seed = std::uint64_t(rank);
+    const auto Q = gaussian<double>(32, 8, seed, "Q");
+    const auto K = gaussian<double>(32, 8, seed, "K");
+    const auto y = ring_attention(ring, Q, K, K);
+    const auto z = grid_attention(ring, 1, Q, K, K);
+    Worst worst;
+    worst.add(double(distance(y.O, z.O) == 0), 0);
+    return worst;
+  });
+}
 
 // draw a random state
 Online<float> random_state(std::uint64_t seed) {

@@ -314,6 +314,9 @@ BOOST_AUTO_TEST_CASE(grid_balance) {
             // compare the pairs of two groups
             {
               BOOST_TEST(c.of[std::size_t(r)].size() == 1u);
+              BOOST_TEST(t.of[std::size_t(r)].size() == std::size_t(a));
+              BOOST_TEST(z.of[std::size_t(r)].size() ==
+                         std::size_t(2 * a - (r == b - 1)));
               const Index full = r > s ? g * g : r == s ? g * (g + 1) / 2 : 0;
               verify(double(std::abs(count_pairs(rule, c, c, r, s) - full)), 0);
               if (r == s) continue;
