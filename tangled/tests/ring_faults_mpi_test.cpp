@@ -59,6 +59,7 @@ void compute_digest(int rank) {
   const auto mine = [&](const auto& m) { return part_of(m, ring.keys, rank); };
   FlashHeads<double> rule{2, 1, causal_rule<double>()};
   rule.rule.key_block = 8;  // spans of 128 and 32 keys
+  rule.rule.sink = 0.25;
   const Matrix<double> K = mine(c.K), V = mine(c.V);
   const Matrix<double> Q = mine(c.Q).replicate(1, 2);
   const Matrix<double> dO = mine(c.dO).replicate(1, 2);
@@ -70,9 +71,13 @@ void compute_digest(int rank) {
 
   // fingerprint what all ranks have found
   std::string bytes;
-  for (const auto* m : {&y.O, &g.Q, &g.K, &g.V, &z.O, &f.Q, &f.K, &f.V})
-    bytes.append(reinterpret_cast<const char*>(m->data()),
-                 std::size_t(m->size()) * sizeof(double));
+  const auto add = [&](const double* x, std::size_t many) {
+    bytes.append(reinterpret_cast<const char*>(x), many * sizeof(double));
+  };
+  for (const auto* m : {&y.O, &y.logZ, &g.Q, &g.K, &g.V, &z.O, &z.logZ, &f.Q,
+                        &f.K, &f.V})
+    add(m->data(), std::size_t(m->size()));
+  add(g.sinks.data(), g.sinks.size()), add(f.sinks.data(), f.sinks.size());
   std::uint64_t hash = detail::hashed(bytes) * std::uint64_t(2 * rank + 1), all;
   MPI_Allreduce(&hash, &all, 1, MPI_UINT64_T, MPI_BXOR, MPI_COMM_WORLD);
   const auto states = tree_decode<double>(MPI_COMM_WORLD, c.Q.row(0), K, V,

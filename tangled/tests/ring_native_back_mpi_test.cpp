@@ -17,6 +17,15 @@ BOOST_AUTO_TEST_SUITE(ring_native)
 
 // check the ring going back
 template <class T>
+Worst same_on_all_ranks(MPI_Comm comm, const std::vector<T>& mine) {
+  std::vector<T> first = mine;
+  const std::size_t bytes = mine.size() * sizeof(T);
+  MPI_Bcast(first.data(), int(bytes), MPI_BYTE, 0, comm);
+  Worst worst;
+  worst.add(std::memcmp(first.data(), mine.data(), bytes) != 0, 0);
+  return worst;
+}
+template <class T>
 void check_backward(const RingCase<T>& c, const BackTruth& t,
                     const BackBounds<T>& bound, int p) {
   on_ranks(p, [&](MPI_Comm comm, int r) {
@@ -33,6 +42,7 @@ void check_backward(const RingCase<T>& c, const BackTruth& t,
     worst.add(g.K, k(t.dK), k(bound.dK));
     worst.add(g.V, k(t.dV), k(bound.dV));
     worst.add(distance(g.sinks[0], t.dsink), bound.dsink);
+    worst.add(same_on_all_ranks(comm, g.sinks));
     return worst;
   });
 }
@@ -185,6 +195,7 @@ void check_layer(const LayerCase& x, Place place, int p, int columns,
                                  dL)
             : grid_attention_vjp(ring, columns, q(x.Q), k(x.K), k(x.V), y, q(x.dO),
                                  x.many, dL);
+        worst.add(same_on_all_ranks(comm, g.sinks));
         std::vector<BackBounds<double>> bounds;
         for (std::size_t h = 0; h < std::size_t(H); ++h) {
           const auto& b = bounds.emplace_back(x.cases[h], x.out[h], x.back[h],
