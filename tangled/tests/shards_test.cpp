@@ -434,11 +434,26 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
        {std::pair{Placement::contiguous, contiguous(p * m, p)},
         {Placement::zigzag, zigzag(p * m, p)},
         {Placement::striped, striped(p * m, p)}})
-    for (int r = 0; r < p; ++r)
-      for (int t = 0; t < p; ++t)
-        verify(std::abs(causal_pairs(where, r, t, double(m)) -
-                        double(count_pairs(causal_rule<double>(), x, x, r,
-                                           (r - t + p) % p))), 0);
+    for (const int a : {1, 2, 3, 6})
+
+      // compare the pairs and times of joined ranks
+      {
+        const Shards joined = detail::grouped(x, a);
+        const int b = p / a;
+        const auto counted = [&](int r, int t) {
+          return double(count_pairs(causal_rule<double>(), joined, joined, r,
+                                    (r - t + b) % b));
+        };
+        for (int r = 0; r < b; ++r)
+          for (int t = 0; t < b; ++t)
+            verify(std::abs(causal_pairs(where, r, t, double(a * m), a) -
+                            counted(r, t)), 0);
+        const double never = std::numeric_limits<double>::infinity();
+        const Machine counts{1, {0, never}, {0, never}};
+        const LayerExtents heads{double(p * m), 12, 6, 16, 2};
+        const double each = 4 * 16 * 12 * ring_time(b, counted, 0).total / a;
+        verify(std::abs(grid_time(heads, counts, where, p, a, false) - each), 0);
+      }
   const LayerExtents layer{64, 8, 4, 16, 2};
   const Machine idle{std::numeric_limits<double>::infinity(), {0, 1}, {0, 1}};
 
@@ -615,6 +630,13 @@ void tell_speeds(const std::string& key, const LayerExtents& x, int p,
                                     true, false);
     fact(here + "_zigzag_no_lap", 100 * speed, 3);
     verify(zigzag, speed);
+    const double k = x.n / p / 4000;  // shards in units of m*
+    if (k > 1) verify(std::abs(speed / zigzag - 1 - 0.4 / k), 0.01 / k);
+    if (p == 8) {
+      const double heads = grid_speed(x, accelerators, Placement::zigzag, 8, 8,
+                                      true);
+      verify(std::max(grid, zigzag), heads);
+    }
   } else {
     LayerExtents alone = x;
     alone.G = x.H;

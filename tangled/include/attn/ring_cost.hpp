@@ -89,11 +89,12 @@ struct Machine {
 /// The three placements of causal attention.
 enum class Placement { contiguous, zigzag, striped };
 
-/// Causal pairs of rank r at step t of a ring of p ranks with m rows each
-/// (thm. balance).
-inline double causal_pairs(Placement where, int r, int t, double m) {
-  if (where == Placement::striped) return m * (t <= r ? m + 1 : m - 1) / 2;
+/// Causal pairs of place r at step t of a ring of places with m rows each,
+/// of `a` ranks together (thm. balance, cor. grid-balance).
+inline double causal_pairs(Placement where, int r, int t, double m,
+                           double a = 1) {
   if (t == 0) return m * (m + 1) / 2;
+  if (where == Placement::striped) return m * (t <= r ? m + a : m - a) / 2;
   if (where == Placement::zigzag) return m * m / 2;
   return t <= r ? m * m : 0;
 }
@@ -119,7 +120,7 @@ inline double grid_time(const LayerExtents& x, const Machine& f,
   const int b = p / columns;
   const double m = x.n / b, ops = (back ? 10 : 4) * x.d * q / waves;
   const auto work = [&](int r, int t) {
-    return causal_pairs(where, r, t, m) * ops / f.flops +
+    return causal_pairs(where, r, t, m, a) * ops / f.flops +
            f.row * m * q / waves;
   };
   const double message = f.far.seconds(2 * x.s * m * x.d * kv / waves);
