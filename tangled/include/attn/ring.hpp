@@ -40,7 +40,8 @@
 
 namespace attn {
 // say what a ring is
-/// What a rank has sent, and the seconds it has waited for messages.
+/// What a rank has sent in messages to single ranks, and the seconds it has
+/// waited for such messages; collectives are not counted.
 struct Traffic {
   long messages = 0, bytes = 0;
   double waited = 0;
