@@ -632,15 +632,18 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   verify(linear_attention_vjp(F, zero, V, V).V.cwiseAbs().sum(), 0);
   BOOST_TEST(chunked(none, none, none, additive<double>(0)).O.rows() == 0);
   BOOST_TEST(linear_attention(none, F, V).rows() == 0);
+
+  // let no normaliser vanish
   const Matrix<double> big = 500 * gaussian<double>(4, 2, 1, "big");
   const Matrix<double> W = gaussian<double>(8, 2, 1, "W");
   const Matrix<double> ones = Matrix<double>::Ones(4, 1);
-  verify(distance(performer(big, big, ones, W.topRows(1)), ones), 0);
+  verify(distance(performer(big, big, ones, W), ones),
+         gamma(2 * (4 + 8) + 1, 0x1p-53));
   verify(positive_features(kernel_coordinates(big), W).rowwise().sum()
              .minCoeff(), 0);
   verify(performer(F, none, none, W).norm(), 0);
   const Matrix<double> up{{30.0}}, two{{30}, {-30}};  // no common direction
-  verify(performer(up, Matrix<double>(-up), up, two).norm(), 0);
+  verify(distance(performer(up, Matrix<double>(-up), up, two), up), 0);
   const Matrix<double> sole = big.topRows(1), v = V.topRows(1);
   verify(distance(performer(sole, sole, v, W.topRows(1)), v), 0);
   Matrix<double> bad = F;
@@ -648,6 +651,26 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   BOOST_TEST(linear_attention(bad, F, V).row(1).array().isNaN().all());
   verify((linear_attention(bad, F, V) - linear_attention(F, F, V))
              .row(0).norm(), 0);
+}
+BOOST_AUTO_TEST_CASE(shifts_change_nothing) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Index d = Index(1 + seed % 5), n = Index(1 + seed % 7);
+    const Matrix<quad> Q = gaussian<quad>(3, d, seed, "Q");
+    const Matrix<quad> K = quad(2) * gaussian<quad>(n, d, seed, "K");
+    const Matrix<quad> V = gaussian<quad>(n, 2, seed, "V");
+    const Matrix<quad> W = gaussian<quad>(6, d, seed, "W");
+    const auto features = [&](const Matrix<quad>& X) {
+      return positive_features(kernel_coordinates(X), W);
+    };
+    const double u = unit_roundoff<quad>();
+    const double x = to_double(3 * W.squaredNorm() + Q.squaredNorm() +
+                               K.squaredNorm());
+    const double most = 4 * gamma(2 * (d + 8), u) * 4 * x +
+                        2 * gamma(2 * (n + 6) + 8, u);
+    verify(distance(performer(Q, K, V, W),
+                    linear_attention(features(Q), features(K), V)),
+           most * to_double(V.cwiseAbs().maxCoeff()));
+  }
 }
 BOOST_AUTO_TEST_CASE(linear_refusals) {
   const Matrix<double> F = gaussian<double>(3, 2, 1, "F"), G(4, 2), T(3, 3);

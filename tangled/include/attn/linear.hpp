@@ -230,9 +230,13 @@ Matrix<ScalarOf<D>> performer(
   // take the largest exponents out
   Matrix<S> F = log_features(kernel_coordinates(Q), W);
   Matrix<S> P = log_features(kernel_coordinates(K), W);
+  if (P.rows() > 0) {
+    const RowVector<S> c = P.colwise().maxCoeff();
+    P.rowwise() -= c;
+    F.rowwise() += c;
+  }
   for (Index i = 0; i < F.rows(); ++i)
     F.row(i).array() -= F.row(i).maxCoeff();
-  if (P.size() > 0) P.array() -= S(P.maxCoeff());
   return linear_attention(detail::exponential(F), detail::exponential(P),
                           V);
 }
