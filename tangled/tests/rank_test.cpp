@@ -65,11 +65,27 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_decomposed) {
   verify(std::abs(d.sigma(0) - std::sqrt(2.0)), 4 * 0x1p-52);
   verify(d.sigma(1), 0);
   BOOST_TEST(decompose(Matrix<double>(0, 0)).sigma.size() == 0);
+  const auto vast = decompose(Matrix<double>{{1.7e308}, {1.7e308}});
+  BOOST_TEST((vast.sigma(0) == HUGE_VAL && vast.V(0) == 1));
+  verify(std::abs(vast.U.norm() - 1), rounding(2, 1));
+}
+template <class S>
+void turn_columns(S shorter, S across) {
+  Matrix<S> A{{S(1), shorter * across}, {S(0), shorter}};
+  const Matrix<S> U = decompose(A).U;
+  verify(std::abs(double(U.col(0).dot(U.col(1)))),
+         gamma(4 * 2 + 2, unit_roundoff<S>()));
+}
+BOOST_AUTO_TEST_CASE(columns_of_unlike_length) {
+  turn_columns(0x1p-50f, 0x1p-16f);
+  turn_columns(0x1p-45f, 0x1p-20f);
+  turn_columns(0x1p-484, 0x1p-32);
 }
 BOOST_AUTO_TEST_CASE(shortest_direction) {
   const double h = 0x1p-485, golden = (1 + std::sqrt(5.0)) / 2;
   using M = Matrix<double>;
-  verify(decompose(M{{2, 0}, {0, 2 * h}}).sigma(1) - 2 * h, 0);
+  for (const double top : {2.0, 3.0})
+    verify(decompose(M{{top, 0}, {0, 2 * h}}).sigma(1) - 2 * h, 0);
   verify(decompose(M{{2, 0}, {0, 1.5 * h}}).sigma(1), 0);
   const auto turned =
       decompose(M{{2, 0, 0}, {0, 2 * h, 2 * h}, {0, 2 * h, 0}}).sigma;

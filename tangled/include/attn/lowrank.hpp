@@ -37,9 +37,10 @@ bool rotate(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V, Index p, Index q) {
   if (!(abs(g) > noise * S(sqrt(a)) * S(sqrt(b)))) return false;
 
   // find the smaller of two angles
-  const S zeta = (b - a) / (g + g), root = sqrt(S(S(1) + zeta * zeta));
-  const S t = (zeta < S(0) ? S(-1) : S(1)) / (abs(zeta) + root);
-  if (t == S(0)) return false;
+  const S zeta = (b - a) / (g + g), size = abs(zeta);
+  const S part = size < S(1) ? size : S(1) / size;
+  const S root = sqrt(S(S(1) + part * part)) * (size < S(1) ? S(1) : size);
+  const S t = (zeta < S(0) ? S(-1) : S(1)) / (size + root);
   const S c = S(1) / sqrt(S(S(1) + t * t));
   for (auto* X : {&B, &V}) {
     const Vector<S> x = X->col(p), y = X->col(q);
@@ -60,7 +61,8 @@ bool sweep(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V) {
 }
 }  // namespace detail
 /// Singular value decomposition of A, n x m with n >= m, by rotations;
-/// zero are singular values below 2^-485 (in double) of the largest entry.
+/// zero are singular values below 2^-485 (in double) of the greatest power
+/// of two that the largest entry reaches, infinite those beyond the format.
 /// Throws std::invalid_argument on shapes, std::domain_error if A is not
 /// finite or the rotations do not come to an end.
 template <class D>
