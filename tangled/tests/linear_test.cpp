@@ -737,6 +737,23 @@ BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
   refused([&] { causal_linear_attention_vjp(F, G, F, F); }, "Psi is 4x2");
   refused([&] { causal_linear_attention_vjp(F, T, F, F); }, "Psi is 3x3");
 }
+BOOST_AUTO_TEST_CASE(refusals_name_the_function) {
+  const Matrix<double> F = gaussian<double>(3, 2, 1, "F"), G(4, 2), T(3, 3);
+  const auto refused = [](auto f, const char* words) {
+    BOOST_CHECK_EXCEPTION(f(), std::invalid_argument, says(words));
+  };
+  refused([&] { causal_linear_attention(F, G, F); },
+          "causal_linear_attention: Phi is 3x2");
+  refused([&] { causal_linear_attention(F, F, F, 0); },
+          "causal_linear_attention: chunks of length 0");
+  refused([&] { causal_linear_stream(F, G, F); },
+          "causal_linear_stream: Phi is 3x2");
+  refused([&] { causal_linear_stream(F, F, F, {}, 0); },
+          "causal_linear_stream: chunks of length 0");
+  refused([&] { normalise(Matrix<double>(3, 0)); }, "normalise: nothing");
+  refused([&] { normalise_vjp(T, T); }, "normalise_vjp: N is 3x3");
+  refused([&] { normalise_vjp(T, G); }, "N is 3x3 but dO is 4x2");
+}
 
 // check the answer about least squares
 BOOST_AUTO_TEST_CASE(answer_recursive) {

@@ -298,6 +298,11 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
   BOOST_CHECK_EXCEPTION(local_linear(one / 2, q, K, V, 0.5),
                         std::domain_error,
                         says("the weights of query 0 add up to 0.5"));
+  for (const double more : {0.0, 1.0})
+    BOOST_CHECK_EXCEPTION(
+        local_linear(Matrix<double>{{1, -1, 0, more}}, q, K, V, 0.5),
+        std::domain_error,
+        says("local_linear: a weight of query 0 is negative"));
   BOOST_CHECK_EXCEPTION(local_linear(one, q, K, K.topRows(3)),
                         std::invalid_argument, says("local_linear: A is 1x4"));
 }
@@ -333,6 +338,9 @@ BOOST_AUTO_TEST_CASE(regression_refuses_each_extent) {
   };
   refused([&] { gaussian_scores(S, Q, g); }, "Q is 2x2 and K is 2x3");
   refused([&] { gaussian_scores(Q, S, g); }, "Q is 2x3 and K is 2x2");
+  const Bilinear<double> oblong(Matrix<double>::Ones(3, 2));
+  refused([&] { gaussian_scores(Q, S, oblong); }, "but the form is 3x2");
+  refused([&] { key_prior(S, oblong); }, "K is 2x2 but the form is 3x2");
   refused([&] { leave_one_out(S, V); }, "V is 4x1");
   const Matrix<double> A(2, 4), K(4, 3);
   refused([&] { local_linear(A, K, K, V); }, "A is 2x4, Q 4x3");

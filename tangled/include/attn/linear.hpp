@@ -22,10 +22,12 @@ Matrix<ScalarOf<D>> append_ones(const Expr<D>& V) {
   return W;
 }
 /// Rows divided by their last entry, which is dropped; zero where that
-/// is zero.  Shape: n x (d + 1) -> n x d, d >= 0.
+/// is zero.  Shape: n x (d + 1) -> n x d, d >= 0.  Throws
+/// std::invalid_argument if there are no columns.
 template <class D>
 Matrix<ScalarOf<D>> normalise(const Expr<D>& N) {
   using S = ScalarOf<D>;
+  require(N.cols() > 0, "normalise: nothing to divide by in ", shape(N));
   const Rows<S> n(N);
   const Index d = N.cols() - 1;
   Matrix<S> O = Matrix<S>::Zero(N.rows(), d);
@@ -69,10 +71,13 @@ Matrix<ScalarOf<D>> linear_attention(
 }
 
 // transpose the division
-/// The cotangent of N, given that of O = normalise(N).
+/// The cotangent of N (n x (d + 1)), given that of O = normalise(N), n x d.
+/// Throws std::invalid_argument.
 template <class S>
 Matrix<S> normalise_vjp(const Matrix<S>& N, const Matrix<S>& dO) {
   const Index d = dO.cols();
+  require(N.rows() == dO.rows() && N.cols() == d + 1,
+          "normalise_vjp: N is ", shape(N), " but dO is ", shape(dO));
   const Matrix<S> O = normalise(N);
   Matrix<S> dN = Matrix<S>::Zero(N.rows(), d + 1);
   for (Index i = 0; i < N.rows(); ++i) {
@@ -478,17 +483,20 @@ Recurrent<ScalarOf<D>> causal_linear_stream(
     const Rows<ScalarOf<D>>& V, const Matrix<ScalarOf<D>>& start = {},
     Index length = chunk_length) {
   using S = ScalarOf<D>;
+  const char* who = "causal_linear_stream";
 
   // refuse chunks that do not fit
-  require(length > 0, "causal_linear_attention: chunks of length ", length);
+  require(length > 0, who, ": chunks of length ", length);
   require(Phi.rows() == V.rows() && Psi.rows() == V.rows() &&
               Phi.cols() == Psi.cols(),
-          "causal_linear_attention: Phi is ", shape(Phi), ", Psi is ",
-          shape(Psi), ", V is ", shape(V));
+          who, ": Phi is ", shape(Phi), ", Psi is ", shape(Psi), ", V is ",
+          shape(V));
+
+  // refuse a memory that does not fit
   require(start.size() == 0 || (start.rows() == Psi.cols() &&
                                 start.cols() == V.cols() + 1),
-          "causal_linear_stream: the memory is ", shape(start), " but Psi is ",
-          shape(Psi), " and V ", shape(V));
+          who, ": the memory is ", shape(start), " but Psi is ", shape(Psi),
+          " and V ", shape(V));
   const Rows<S> phi(Phi);
   Matrix<S> O = Matrix<S>::Zero(V.rows(), V.cols()), A;
 
@@ -532,6 +540,14 @@ template <class D>
 Matrix<ScalarOf<D>> causal_linear_attention(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
     const Rows<ScalarOf<D>>& V, Index length = chunk_length) {
+  const char* who = "causal_linear_attention";
+
+  // refuse chunks that do not fit
+  require(length > 0, who, ": chunks of length ", length);
+  require(Phi.rows() == V.rows() && Psi.rows() == V.rows() &&
+              Phi.cols() == Psi.cols(),
+          who, ": Phi is ", shape(Phi), ", Psi is ", shape(Psi), ", V is ",
+          shape(V));
   return causal_linear_stream(Phi, Psi, V, {}, length).O;
 }
 

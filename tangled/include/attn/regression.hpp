@@ -7,14 +7,16 @@
 namespace attn {
 // measure distances between queries and keys
 /// -|q_i - k_j|^2 / 2 in the metric g: n_q x n_k scores of Gaussian
-/// regression (eq. fugacity).  Throws std::invalid_argument on shapes.
+/// regression (eq. fugacity).  Throws std::invalid_argument on shapes, that
+/// of a form which is not square included.
 template <class D, Form F>
 Matrix<ScalarOf<D>> gaussian_scores(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K, const F& g) {
   using S = ScalarOf<D>;
 
   // refuse rows that the form cannot compare
-  require(Q.cols() == g.rows() && K.cols() == g.cols(),
+  require(g.rows() == g.cols() && Q.cols() == g.rows() &&
+              K.cols() == g.cols(),
           "gaussian_scores: Q is ", shape(Q), " and K is ", shape(K),
           " but the form is ", shape(g));
   const Rows<S> q(Q);
@@ -30,12 +32,13 @@ Matrix<ScalarOf<D>> gaussian_scores(
 
 // weigh keys by their length
 /// |k_j|^2 / 2 in the metric g, the log of a key's weight pi_j in
-/// attention (eq. fugacity); n_k entries.  Throws on shapes.
+/// attention (eq. fugacity); n_k entries.  Throws std::invalid_argument
+/// unless g is square and K as wide.
 template <class D, Form F>
 Vector<ScalarOf<D>> key_prior(const Expr<D>& K, const F& g) {
   using S = ScalarOf<D>;
-  require(K.cols() == g.cols(), "key_prior: K is ", shape(K),
-          " but the form is ", shape(g));
+  require(g.rows() == g.cols() && K.cols() == g.cols(), "key_prior: K is ",
+          shape(K), " but the form is ", shape(g));
   const Rows<S> k(K);
   const Matrix<S> low = g.lower(k);
   return S(0.5) * k.cwiseProduct(low).rowwise().sum();
@@ -114,7 +117,8 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
 /// Local linear attention: weights A (n_q x n_k, rows sum to 1 or are
 /// empty), Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v (eq.
 /// local-linear).  Throws std::invalid_argument on shapes,
-/// std::domain_error for ridge < 0, other sums or a singular row.
+/// std::domain_error for ridge < 0, a negative weight, other sums or a
+/// singular row.
 template <class D>
 Matrix<ScalarOf<D>> local_linear(
     const Expr<D>& A, const Rows<ScalarOf<D>>& Q,
@@ -135,8 +139,10 @@ Matrix<ScalarOf<D>> local_linear(
   for (Index i = 0; i < Q.rows(); ++i) {
     // answer one query by its line
     const RowVector<S> a = A.row(i), q = Q.row(i);
+    if ((a.array() == S(0)).all()) continue;
+    require_domain(!(a.array() < S(0)).any(),
+                   "local_linear: a weight of query ", i, " is negative");
     const S sum = a.sum(), off = S(1) < sum ? sum - S(1) : S(1) - sum;
-    if (sum == S(0)) continue;
     require_domain(!(off > slack), "local_linear: the weights of query ", i,
                    " add up to ", sum);
     O.row(i) = detail::line_at<S>(q, a, K, V, ridge, i);
