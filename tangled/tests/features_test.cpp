@@ -86,18 +86,36 @@ BOOST_AUTO_TEST_CASE(random_features_in_mean) {
     judge_mean(trigonometric_features(X, U), wave);
 
     // compare the spread of both kinds of directions
-    const auto spread = [&](const Matrix<double>& directions) {
-      const Matrix<double> F = positive_features(X, directions);
+    const auto spread = [&](const Matrix<double>& F, double variance) {
       double sum = 0;
       for (Index b = 0; b < sets; ++b) {
-        const double estimate = double(sets) *
-            F.row(0).segment(b * d, d).dot(F.row(1).segment(b * d, d));
-        sum += std::pow(estimate / k - 1, 2);
+        double estimate = -k;
+        for (Index r = b * d; r < F.cols(); r += sets * d)
+          estimate += double(sets) *
+              F.row(0).segment(r, d).dot(F.row(1).segment(r, d));
+        sum += estimate * estimate / (k * k);
       }
-      return sum / double(sets) * double(d) / std::expm1(s);
+      return sum / double(sets) * double(d) / variance;
     };
-    independent += spread(W) / 4;
-    orthogonal += spread(U) / 4;
+
+    // hold the spread to the predicted variance
+    const auto judge_spread = [&](const Matrix<double>& F, double second,
+                                  double third, double fourth) {
+      const double v = second - 1, D = double(d);
+      const double mu4 = fourth - 4 * third + 6 * second - 3;
+      const double square = (mu4 + 3 * (D - 1) * v * v) / (D * D * D) -
+                            v * v / (D * D);
+      verify(std::abs(spread(F, v) - 1),
+             4.5 * std::sqrt(square / double(sets)) * D / v);
+    };
+    judge_spread(positive_features(X, W), std::exp(s), std::exp(3 * s),
+                 std::exp(6 * s));
+    judge_spread(trigonometric_features(X, W), std::cosh(t),
+                 (3 * std::exp(t) + std::exp(-3 * t)) / 4,
+                 (3 * std::exp(2 * t) + 4 + std::exp(-6 * t)) / 8);
+    const double plus = std::expm1(s);
+    independent += spread(positive_features(X, W), plus) / 4;
+    orthogonal += spread(positive_features(X, U), plus) / 4;
   }
   fact("reduction", orthogonal / independent);
   verify(orthogonal / independent, 1);
