@@ -248,6 +248,8 @@ BOOST_AUTO_TEST_CASE(quality_by_entropy) {
   leads(hot.error, warm.error);
   leads(warm.error, unit.error);
   leads(few.error, many.error);
+  verify(median(few.error), median(unit.error));
+  verify(median(unit.error), median(many.error));
   leads(hot.error, hot.mean);
   fact("warm_wins", wins(warm.error, warm.mean));
   fact("scatter", scatter(unit.error), 2);
@@ -256,7 +258,8 @@ BOOST_AUTO_TEST_CASE(quality_by_entropy) {
     leads(row.mean, row.error);
 
   // compare landmarks with exponentials
-  for (const Noted& row : {few, hot, warm}) leads(row.landmarks, row.error);
+  for (const Noted& row : {few, unit, hot, warm})
+    leads(row.landmarks, row.error);
   leads(few.landmarks, many.landmarks);
   for (const Noted& row : {many, cold})
     verify(double(wins(row.landmarks, row.error)), 11);

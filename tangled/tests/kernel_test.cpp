@@ -61,6 +61,17 @@ BOOST_AUTO_TEST_CASE(equal_norms_and_only_those) {
       verify(distance(odds * exp(p(0) - p(j)), 1),
              2 * weight_bound(Q, K, g));
     }
+
+    // lay the keys on a sphere of one more dimension
+    Matrix<quad> far = Matrix<quad>::Zero(2, 7), places(7, 7);
+    far.leftCols(6) = Q;
+    places.leftCols(6) = K;
+    const Vector<quad> square = K.rowwise().squaredNorm();
+    places.col(6) = (square.maxCoeff() - square.array()).sqrt();
+    const auto wide = Metric<quad>::scaled(
+        7, g.lower(Matrix<quad>::Identity(6, 6))(0, 0));
+    verify(distance(softmax(gaussian_scores(far, places, wide)), A),
+           2 * weight_bound(far, places, wide));
     K.rowwise().normalize();
     verify(distance(softmax(scores(Q, K, g)),
                     softmax(gaussian_scores(Q, K, g))),
