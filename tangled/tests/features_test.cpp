@@ -384,7 +384,7 @@ BOOST_AUTO_TEST_CASE(printed_random_features) {
   verify(printed, lost, Matrix<double>(most * printed));
 }
 
-// check the answers of chapter seven
+// check the answers of the kernel chapter
 BOOST_AUTO_TEST_CASE(answer_origin) {
   const Matrix<double> Q = gaussian<double>(3, 4, 1, "Q");
   const Matrix<double> K = gaussian<double>(5, 4, 1, "K");
