@@ -20,7 +20,7 @@ void print_runs(const Matrix<double>& picture, double left, double top) {
 
 int main() {
   const Matrix<double> K = glyphs("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-  const Matrix<double> W = hebb(K), word = glyphs("ATTENTION");
+  const Matrix<double> W = hebb_sums(K), word = glyphs("ATTENTION");
   std::cout << "x,y\n";
   for (Index i = 0; i < 9; ++i) {
     const Matrix<double> cue =

@@ -22,7 +22,7 @@ struct Damaged {
 extern "C" int live_letters(const double* x, double* y) {
   live::In in{x};
   live::Out out{y};
-  static const Matrix<double> W = hebb(alphabet());
+  static const Matrix<double> W = hebb_sums(alphabet());
   const Damaged letter(in);
   const auto found = settle<double>(W, letter.cue.transpose());
   const RowVector<double> one =

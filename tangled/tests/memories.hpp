@@ -98,7 +98,7 @@ inline Matrix<double> signs(Index M, Index d, std::uint64_t seed,
 
 /// Fraction of the patterns that are exact fixed points.
 inline double stable_fraction(const Matrix<double>& K) {
-  const Matrix<double> h = K * hebb(K);
+  const Matrix<double> h = K * hebb_sums(K);
   Index stable = 0;
   for (Index j = 0; j < K.rows(); ++j)
     stable += (h.row(j).cwiseProduct(K.row(j)).array() >= 0).all();
@@ -107,7 +107,7 @@ inline double stable_fraction(const Matrix<double>& K) {
 /// Overlaps with the first patterns after settling from them.
 inline Vector<double> settled_overlaps(const Matrix<double>& K,
                                        Index tries) {
-  const Matrix<double> W = hebb(K);
+  const Matrix<double> W = hebb_sums(K);
   Vector<double> m(tries);
   for (Index j = 0; j < tries; ++j) {
     const Vector<double> k = K.row(j).transpose();

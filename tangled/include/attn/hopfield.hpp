@@ -19,6 +19,18 @@ namespace attn {
 /// Is the diagonal M/d of the Hebbian form kept or set to zero?
 enum class Diagonal { zero, kept };
 
+/// d times the Hebbian form of patterns K (M x d): sum_j K_ja K_jb, d x d,
+/// whole numbers for patterns of signs.
+template <class D>
+Matrix<ScalarOf<D>> hebb_sums(const Expr<D>& patterns,
+                              Diagonal diagonal = Diagonal::zero) {
+  using S = ScalarOf<D>;
+  const Rows<S> K(patterns);
+  Matrix<S> W = eq<"W_{ab} = K^j{}_a K_{jb}">(  // eq:hebb
+      view<up, dn>(K), view<dn, dn>(K)).mat();
+  if (diagonal == Diagonal::zero) W.diagonal().setZero();
+  return W;
+}
 /// Hebbian form W_ab = (1/d) sum_j K_ja K_jb of patterns K (M x d), d x d
 /// (def. hebb).  Throws std::invalid_argument if there are no neurons.
 template <class D>
@@ -26,12 +38,7 @@ Matrix<ScalarOf<D>> hebb(const Expr<D>& patterns,
                          Diagonal diagonal = Diagonal::zero) {
   using S = ScalarOf<D>;
   require(patterns.cols() > 0, "hebb: patterns are ", shape(patterns));
-  const Rows<S> K(patterns);
-  Matrix<S> W = eq<"W_{ab} = K^j{}_a K_{jb}">(  // eq:hebb
-      view<up, dn>(K), view<dn, dn>(K)).mat();
-  W /= static_cast<S>(K.cols());
-  if (diagonal == Diagonal::zero) W.diagonal().setZero();
-  return W;
+  return hebb_sums(patterns, diagonal) / static_cast<S>(patterns.cols());
 }
 
 // measure the energy of a state
@@ -64,7 +71,9 @@ S follow(const S& h, const S& x) {
 }  // namespace detail
 
 /// All d neurons at once: x_a <- sgn(W_ab x^b), unchanged where the field is
-/// zero.  Throws std::invalid_argument unless W is d x d, x has d entries.
+/// zero; W may have any positive factor, and no field is rounded if it is
+/// of whole numbers (hebb_sums).  Throws std::invalid_argument unless W is
+/// d x d, x has d entries.
 template <class S>
 Vector<S> synchronous_update(const Matrix<S>& W, const Vector<S>& x) {
   detail::require_network("synchronous_update", W, x);
@@ -99,7 +108,7 @@ struct Settled {
 };
 
 /// Sequential dynamics from x until nothing changes (prop. sequential), or
-/// for max_sweeps.  Throws as synchronous_update.
+/// for max_sweeps.  W and throws as synchronous_update.
 template <class S>
 Settled<S> settle(const Matrix<S>& W, const Vector<S>& x,
                   std::uint64_t seed = 1, Index max_sweeps = 1000) {
