@@ -372,6 +372,75 @@ BOOST_AUTO_TEST_CASE(linear_attention_is_hebb) {
   }
   verify((M - W).norm(), 0x1p-30);
 }
+/// Fractions of signs that states of 17 tokens and m features get wrong.
+template <class F>
+Vector<double> wrong_signs(Index m, F features) {
+  Vector<double> wrong(200);
+  for (Index r = 0; r < 200; ++r) {
+    const auto seed = std::uint64_t(r);
+    const Matrix<double> P = features(gaussian<double>(17, m, seed, "keys"));
+    const Matrix<double> V = signs(17, 4, seed, "values");
+    const Matrix<double> told = P * memorise(P, V).leftCols(4);
+    wrong(r) = double((told.cwiseProduct(V).array() < 0).count()) / 68;
+  }
+  return wrong;
+}
+/// E (elu(x) + 1)^k for a standard normal x and k <= 4.
+double elu_moment(int k) {
+  const double root = 1 / std::sqrt(2 * std::numbers::pi);
+  const double half[] = {0.5, root, 0.5, 2 * root, 1.5};
+  double sum = std::exp(k * k / 2.0) * std::erfc(k / std::sqrt(2.0)) / 2;
+  double choose = 1;
+  for (int i = 0; i <= k; ++i) {
+    sum += choose * half[i];
+    choose = choose * (k - i) / (i + 1);
+  }
+  return sum;
+}
+/// Probability that a sign is wrong as m -> infinity, and what m features
+/// may add to or take from it; x[k] is the k-th moment of a feature.
+std::pair<double, double> crosstalk_of_means(const double* x, Index m) {
+  double limit = 0, slack = 0, chance = std::exp2(-16);
+  for (int k = 0; k <= 16; ++k) {
+    const double S = 2 * k - 16, delta = x[2] + x[1] * x[1] * S;
+    const double square = 16 * (x[2] - x[1] * x[1]) + S * S * x[1] * x[1];
+    const double var = (x[4] + 2 * x[3] * S * x[1] + x[2] * square -
+                        delta * delta) / double(m);
+    limit += delta < 0 ? chance : 0;
+    slack += chance * var / (var + delta * delta);
+    chance = chance * (16 - k) / (k + 1);
+  }
+  return {limit, slack};
+}
+BOOST_AUTO_TEST_CASE(features_with_a_mean) {
+  double x[5], c[5] = {1, 0, 0, 0, 0};
+  for (int k = 0; k <= 4; ++k) x[k] = elu_moment(k);
+  const double mu = x[1];
+  c[2] = x[2] - mu * mu;
+  c[3] = x[3] - 3 * x[2] * mu + 2 * mu * mu * mu;
+  c[4] = x[4] - 4 * x[3] * mu + 6 * x[2] * mu * mu - 3 * std::pow(mu, 4);
+  fact("limit", crosstalk_of_means(x, 1).first, 2);
+  for (const Index m : {64, 256, 1024}) {
+    const auto told = [&](const std::string& name, auto features) {
+      const Vector<double> wrong = wrong_signs(m, features);
+      const double spread = (wrong.array() - wrong.mean()).square().sum();
+      fact(name + "_" + std::to_string(m), wrong.mean(), 2);
+      return std::pair{wrong.mean(), 4 * std::sqrt(spread) / 199};
+    };
+
+    // hold three kinds of features to their crosstalk
+    using M = Matrix<double>;
+    const auto coins = told("coins", [](const M& X) { return X.cwiseSign(); });
+    verify(worse(0, coins.first - coins.second), hebb_bit_error(m + 1, 17));
+    const auto elu = told("elu", [](const M& X) { return elu_features(X); });
+    const auto [limit, slack] = crosstalk_of_means(x, m);
+    verify(std::abs(elu.first - limit), elu.second + slack);
+    const auto less = told("centred", [&](const M& X) {
+      return M(elu_features(X).array() - mu);
+    });
+    verify(less.first, less.second + crosstalk_of_means(c, m).second);
+  }
+}
 
 // check the letters
 BOOST_AUTO_TEST_CASE(letters_are_retrieved) {
