@@ -97,6 +97,20 @@ BOOST_AUTO_TEST_CASE(ramsauer_constants) {
   const double m20 = std::sqrt(p) * std::pow(3.1546, 4.75);
   verify(std::abs(ramsauer_guarantee(20, 3, 1, p) / m20 - 1),
          4.75 * 5e-5 / 3.1546);
+
+  // try the proviso from both sides
+  Index first = 0;
+  for (Index d = 2; d <= 150; ++d) {
+    const double n = double(d), most = ramsauer_guarantee(n, 1, 1, p);
+    const bool met = ramsauer_base(n, 1, 1, p) >=
+                     std::pow(2 / std::sqrt(p), 4 / (n - 1));
+    if (met) verify(2, most);
+    else verify(most, 0);
+    if (met && first == 0) first = d;
+    BOOST_TEST((met || first == 0));
+  }
+  BOOST_TEST((2 < first && first < 150));
+  fact("first", first);
   fact("c20", ramsauer_base(20, 3, 1, p), 5);
   fact("c75", ramsauer_base(75, 1, 1, p), 5);
   fact("m20", ramsauer_guarantee(20, 3, 1, p), 2);

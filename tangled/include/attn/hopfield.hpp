@@ -416,11 +416,14 @@ inline double ramsauer_base(double d, double kappa, double beta, double p) {
   const double a = 2 / (d - 1) * (1 + std::log(2 * beta * k2 * p * (d - 1)));
   return b / lambert_w(b * std::exp(a));
 }
-/// Number of patterns sqrt(p) c^((d-1)/4) of eq. ramsauer.
+/// Number of patterns sqrt(p) c^((d-1)/4) of eq. ramsauer; 0 where that is
+/// less than two, of which the theorem says nothing.  Throws as
+/// ramsauer_base.
 inline double ramsauer_guarantee(double d, double kappa, double beta,
                                  double p) {
-  return std::sqrt(p) *
-         std::pow(ramsauer_base(d, kappa, beta, p), (d - 1) / 4);
+  const double most =
+      std::sqrt(p) * std::pow(ramsauer_base(d, kappa, beta, p), (d - 1) / 4);
+  return most < 2 ? 0 : most;
 }
 
 // estimate capacities of random patterns
