@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace attn {
@@ -256,7 +257,7 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
   detail::require_memory<S>("hopfield_retrieve", run.X, k, beta);
   while (!run.converged && run.steps < max_steps) {
     // take one step and see what has moved
-    const Matrix<S> next = hopfield_update(run.X, k, beta, g);
+    Matrix<S> next = hopfield_update(run.X, k, beta, g);
     ++run.steps;
     for (Index i = 0; i < next.rows(); ++i) {
       bool rests = true;
@@ -268,7 +269,7 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
       else if (run.rest(i) == 0) run.rest(i) = run.steps;
     }
     run.converged = (run.rest.array() > 0).all();
-    run.X = next;
+    run.X = std::move(next);
   }
   return run;
 }

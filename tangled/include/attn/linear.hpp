@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 namespace attn {
 // attend through a memory
@@ -363,7 +364,7 @@ Recurrent<ScalarOf<D>> recurrence(
                             rule.beta(t), rule.erase);
     O.row(t) = times(phi.row(t), M);
   }
-  return {O, M};
+  return {std::move(O), std::move(M)};
 }
 namespace detail {
 // open a chunk and leave it
@@ -471,7 +472,7 @@ Recurrent<ScalarOf<D>> chunked(
       [&](Index s, const auto& c, const Matrix<S>& head) {
         O.middleRows(s, c.g.size()) = detail::chunk_outputs(c, head);
       });
-  return {O, M};
+  return {std::move(O), std::move(M)};
 }
 /// Causal linear attention of a piece of a stream: outputs (n x d_v, zero
 /// where the normaliser is) and the memory after it.  Phi, Psi n x m, V
@@ -532,7 +533,7 @@ Recurrent<ScalarOf<D>> causal_linear_stream(
   }
   Matrix<S> memory(M.rows(), M.cols() + 1);
   memory << M, z;
-  return {O, memory};
+  return {std::move(O), std::move(memory)};
 }
 /// Causal linear attention: the additive rule, normalised; zero where the
 /// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
@@ -715,6 +716,6 @@ LinearGradient<ScalarOf<D>> causal_linear_attention_vjp(
         heads.push_back(head);
       });
   detail::unwind_chunks<S>(x, length, normalise_vjp<S>(N, dO), heads, d);
-  return {d.Phi, d.Psi, d.V.leftCols(V.cols())};
+  return {std::move(d.Phi), std::move(d.Psi), d.V.leftCols(V.cols())};
 }
 }  // namespace attn

@@ -3,6 +3,7 @@
 #include "attn/attention.hpp"
 #include "attn/gibbs.hpp"
 #include <limits>
+#include <utility>
 
 namespace attn {
 // measure distances between queries and keys
@@ -53,9 +54,10 @@ Attention<ScalarOf<D>> nadaraya_watson(
     const Rows<ScalarOf<D>>& V, const F& g) {
   require(V.rows() == K.rows(), "nadaraya_watson: K is ", shape(K),
           " but V is ", shape(V));
-  const Matrix<ScalarOf<D>> G = gaussian_scores(Q, K, g);
-  const auto [A, logZ] = weigh(G);
-  return {average(A, V), A, G, logZ};
+  Matrix<ScalarOf<D>> G = gaussian_scores(Q, K, g);
+  auto [A, logZ] = weigh(G);
+  Matrix<ScalarOf<D>> O = average(A, V);
+  return {std::move(O), std::move(A), std::move(G), std::move(logZ)};
 }
 /// The same with bandwidth h in every direction; throws
 /// std::domain_error unless h > 0.
