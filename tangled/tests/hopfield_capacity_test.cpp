@@ -578,6 +578,14 @@ BOOST_AUTO_TEST_CASE(temperatures_are_positive) {
     BOOST_CHECK_EXCEPTION(
         hopfield_retrieve(K, K, beta, 1), std::domain_error,
         says("beta must be positive and finite"));
+  const double faint = 1e-310;  // a number, but 1/beta is not
+  BOOST_CHECK_EXCEPTION(hopfield_update(K, K, faint), std::domain_error,
+                        says("hopfield_update: 1/beta must be finite"));
+  BOOST_CHECK_EXCEPTION(hopfield_energy(K, K, faint), std::domain_error,
+                        says("hopfield_energy: 1/beta must be finite"));
+  BOOST_CHECK_EXCEPTION(hopfield_retrieve(K, K, faint, 1, 0.1),
+                        std::domain_error,
+                        says("hopfield_retrieve: 1/beta must be finite"));
 }
 BOOST_AUTO_TEST_CASE(guarantees_are_refused) {
   BOOST_TEST(ramsauer_base(2, 1, 1, 1) > 0);

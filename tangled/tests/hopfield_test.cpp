@@ -581,6 +581,7 @@ BOOST_AUTO_TEST_CASE(errata_capacity_of_hebb) {
   exact /= 20;
   secure /= 20;
   fact("patterns", int(20 * M));
+  fact("stored", int(M));
   fact("bit", hebb_bit_error(d, M));
   fact("exact", exact);
   fact("safe", secure);

@@ -159,11 +159,14 @@ void require_beta(const char* function, const S& beta) {
   require_domain(S(0) < beta && !(beta == beta + beta), function,
                  ": beta must be positive and finite");
 }
-/// Throws unless beta is one and states X and patterns K are as wide.
+/// Throws unless beta is one with a finite 1/beta, and states X and
+/// patterns K are as wide.
 template <class S>
 void require_memory(const char* function, const Rows<S>& X,
                     const Rows<S>& K, const S& beta) {
   require_beta(function, beta);
+  const S T = S(1) / beta;
+  require_domain(!(T == T + T), function, ": 1/beta must be finite");
   require(X.cols() == K.cols(), function, ": states are ", shape(X),
           " but patterns are ", shape(K));
 }
@@ -172,7 +175,7 @@ void require_memory(const char* function, const Rows<S>& X,
 /// One step x+ = sum_j A_j K_j of the modern network for each row of X
 /// (n x d), with patterns K (M x d), in the metric g; n x d (eq. update).
 /// Without patterns, zero.  Throws std::invalid_argument for shapes that do
-/// not fit, std::domain_error unless 0 < beta < infinity.
+/// not fit, std::domain_error unless 0 < beta, 1/beta < infinity.
 template <class DX, class DK>
 Matrix<ScalarOf<DX>> hopfield_update(const Expr<DX>& X, const Expr<DK>& K,
                                      const ScalarOf<DX>& beta,
