@@ -270,8 +270,13 @@ export class Blocks extends Inline {
     );
   }
   code(chunk, n) {
+    const linked = new Set(); // a name is a link where it stands first
     return chunkHtml(chunk, {
-      ident: (words, label) => `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`,
+      ident: (words, label) => {
+        if (linked.has(words)) return esc(words);
+        linked.add(words);
+        return `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`;
+      },
       use: (name, label) =>
         `<a class="use" href="${this.chunkHref(label)}">⟨${this.chunkName(name)}⟩</a>`,
       statement: (label) => {

@@ -64,7 +64,7 @@ const words = (html) =>
           /<div class="m"[^>]*data-tex="([^"]*)"[^]*?<\/math>/g,
           (m, tex) => ` ${esc(plainTex(unesc(tex)))} `,
         )
-        .replace(/<math[^]*?<\/math>/g, '')
+        .replace(/<math class="on"[^]*?<\/math>/g, '')
         .replace(/<(\/p|\/li|\/td|\/div|br)[^>]*>/g, ' '),
     ),
   );

@@ -44,9 +44,14 @@ export class Mathematics {
     });
     const tree = tidy(readTree(ml.replace(/ xmlns="[^"]*"| style="display:block math;"/g, '')));
     if (display) return print(tree);
-    const pieces = lines(tree).map(print);
-    pieces[0] = pieces[0].replace('<math', `<math data-tex="${esc(tex.replace(/\s+/g, ' '))}"`);
-    return pieces.join('<wbr>');
+    // A formula that reads as its TeX does needs no copy of it; what follows a break is marked.
+    const [first, ...rest] = lines(tree).map(print);
+    const copy = esc(tex.replace(/\s+/g, ' '));
+    const same = !rest.length && first.replace(/<[^>]*>/g, '') === copy;
+    return [
+      same ? first : first.replace('<math', `<math data-tex="${copy}"`),
+      ...rest.map((m) => m.replace('<math', '<math class="on"')),
+    ].join('<wbr>');
   }
   keep() {
     write(this.kept, JSON.stringify({ key: this.key, made: this.used }));
