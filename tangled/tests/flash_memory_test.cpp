@@ -172,15 +172,17 @@ BOOST_AUTO_TEST_CASE(workspace_of_heads_together) {
 }
 long held_by_sharing(Index n) {
   const Matrix<float> X = Matrix<float>::Ones(n, 24);
-  Matrix<float> O = X, d = X, dK(n, 24), dV(n, 24);
+  Matrix<float> O = X, dQ = X, other = X, dK(n, 24), dV(n, 24);
   const Vector<float> L = Vector<float>::Constant(n, 9);
   Vector<float> logZ = L;
   const auto x = view_in<float>(X);
   const FlashHead<float> head{x, x, x, view_out(O), logZ.data(), {}};
-  const FlashCotangent<float> bar{x, nullptr, view_out(d), view_out(dK),
-                                  view_out(dV)};
   const std::array heads{head, head};
-  const std::array bars{bar, bar};
+  const std::array bars{
+      FlashCotangent<float>{x, nullptr, view_out(dQ), view_out(dK),
+                            view_out(dV)},
+      FlashCotangent<float>{x, nullptr, view_out(other), view_out(dK),
+                            view_out(dV)}};
   counting = true;
   const long before = live;
   most = live;
