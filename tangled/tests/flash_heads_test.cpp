@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(refuses_sums_in_one_place) {
   refused({{a, c}, {a, far_c}}, 2, "head 1 shares");
   const auto words = [](int h, int g, const char* one, const char* two) {
     return "heads " + std::to_string(h) + " and " + std::to_string(g) +
-           " have one place for " + one + " and " + two;
+           " have one place for " + one + " and " + two + ";";
   };
   const auto dK = words(0, 1, "dK", "dK"), dV = words(0, 1, "dV", "dV");
   refused({{a, c}, {a, d}}, 1, dK), refused({{a, c}, {b, c}}, 1, dV);

@@ -1593,8 +1593,8 @@ void flash_backward(std::span<const FlashHead<T>> heads,
         const auto has = places.try_emplace(place, mine).first->second;
         require(has == mine, "flash_backward: heads ", has.first, " and ", i,
                 " have one place for ", names[std::size_t(has.second)], " and ",
-                names[std::size_t(what)], " but do not share keys; dK is ",
-                shape(c.dK), ", dV ", shape(c.dV), ", ", shared, " sharing");
+                names[std::size_t(what)], "; dK is ", shape(c.dK), ", dV ",
+                shape(c.dV), ", and ", shared, " share keys");
       };
       if (c.dK.size() > 0) claim(c.dK.data(), first, 0);
       if (c.dV.size() > 0) claim(c.dV.data(), first, 1);
