@@ -316,7 +316,9 @@ static void few_forward(benchmark::State& state, Index n, Index kv, By way) {
   const auto K = gaussian<float>(m, kv * d, 2);
   const auto V = gaussian<float>(m, kv * d, 3);
   HeadsOutput<float> y{Matrix<float>(n, H * d), Matrix<float>(H, n)};
-  const auto heads = detail::list_heads(Q, K, V, y, FlashHeads<float>{H, kv});
+  const FlashHeads<float> many{H, kv};
+  auto lie = detail::heads_in(Q, K, V, y, many);
+  const auto heads = detail::list_heads(lie, y, many);
   const auto attend = [&] {
     way == By::rows ? by_rows(heads) : by_tiles(heads);
   };

@@ -104,23 +104,19 @@ struct SideBySide {
   // pass through heads that lie side by side
   void pass(bool stacked, bool back) {
     using namespace detail;
-    Heads<float> x({H, H}, {view_in<float>(Q), view_in<float>(K),
-                            view_in<float>(V), view_out(O), logZ.data()},
-                   stacked);
-    std::vector<FlashHead<float>> heads;
-    for (Index h = 0; h < H; ++h)
-      heads.push_back({x.Q(h), x.K(h), x.V(h), x.O(h), &logZ(h * n)});
-    if (!back) return flash_forward<float>(heads);
-    HeadBars<float> y({H, H}, {view_in<float>(dO), view_out(dQ), view_out(dK),
-                               view_out(dV)}, x);
+    Heads<float> x{cut(view_in<float>(Q), H), cut(view_in<float>(K), H),
+                   cut(view_in<float>(V), H), cut(view_out(O), H)};
+    HeadBars<float> y{cut(view_in<float>(dO), H), cut(view_out(dQ), H),
+                      cut(view_out(dK), H), cut(view_out(dV), H)};
+    if (stacked && back) y.stack(x);
+    if (stacked && !back) x.stack();
 
     // show the kernel heads that were laid out
-    heads.clear();
+    std::vector<FlashHead<float>> heads;
     std::vector<FlashCotangent<float>> bars;
-    for (Index h = 0; h < H; ++h) {
-      heads.push_back({x.Q(h), x.K(h), x.V(h), x.O(h), &logZ(h * n)});
-      bars.push_back({y.dO(h), nullptr, y.dQ(h), y.dK(h), y.dV(h)});
-    }
+    for (Index h = 0; h < H; ++h)
+      heads.push_back(x(h, &logZ(h * n), {})), bars.push_back(y(h));
+    if (!back) return flash_forward<float>(heads);
     flash_backward<float>(heads, bars);
     y.put_back();
   }

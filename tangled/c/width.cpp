@@ -159,22 +159,72 @@ T* column(Room<T>& room, const Array& a, Index b, Index h) {
   return m.data();
 }
 
+// find room for the kernel
+/// A room in which rows that lie apart come from stacks, if there are many.
+template <class T>
+struct KernelRoom : Room<T> {
+  bool many = false;
+  template <class V>
+  using Stacks =
+      std::map<std::pair<const Array*, Index>, attn::detail::HeadRows<V>>;
+  Stacks<In<T>> read{};
+  Stacks<Out<T>> written{};
+  explicit KernelRoom(const Array& Q)
+      : many(Q.n[2] >= attn::detail::stack_from) {}
+
+  // see whether heads are stacked
+  bool stacked(const Array& a) const {
+    return many && Room<T>::direct(a) && a.n[1] > 1 && a.step[1] != 0 &&
+           Room<T>::stride(a) > a.n[3];
+  }
+  /// The heads of member b, as they lie.
+  template <class V>
+  attn::detail::HeadRows<V> lying(const Array& a, Index b) const {
+    const Eigen::OuterStride<> stride(Room<T>::stride(a));
+    return {V(reinterpret_cast<T*>(a.at(b, 0)), a.n[2], a.n[3], stride),
+            a.n[1], a.step[1] / Index(sizeof(T))};
+  }
+
+  // take a head from a stack
+  In<T> in(const Array& a, Index b, Index h) {
+    if (!stacked(a)) return Room<T>::in(a, b, h);
+    const auto [at, first] = read.try_emplace({&a, b}, lying<In<T>>(a, b));
+    if (first) at->second.fetch();
+    return at->second(h);
+  }
+  Out<T> out(const Array& a, Index b, Index h) {
+    if (!stacked(a)) return Room<T>::out(a, b, h);
+    const auto [at, first] =
+        written.try_emplace({&a, b}, lying<Out<T>>(a, b));
+    if (first) at->second.make_room();
+    return at->second(h);
+  }
+
+  // deliver from stacks
+  void deliver() {
+    for (auto& [a, rows] : written) rows.put_back();
+    Room<T>::deliver();
+  }
+};
+
 // connect flash attention
 template <class T>
 void run_flash(const Ruled& rule, const Array& Q, const Array& K,
                const Array& V, const Array& O, const Array& logZ) {
-  Room<T> room;
+  KernelRoom<T> room(Q);
   Copies<T> copies;
   std::vector<FlashHead<T>> heads;
 
   // list the heads of a call
-  const Index share = std::max<Index>(1, Q.n[1] / std::max<Index>(1, K.n[1]));
+  const Index G = K.n[1], share = G > 0 ? Q.n[1] / G : 0;
   for (Index b = 0; b < Q.n[0]; ++b)
-    for (Index h = 0; h < Q.n[1]; ++h)
-      heads.push_back({room.in(Q, b, h), room.in(K, b, h / share),
-                       room.in(V, b, h / share), room.out(O, b, h),
-                       column(room, logZ, b, h),
-                       rule_of_head(rule, copies, room, b, h)});
+    for (Index g = 0; g < G; ++g) {
+      const In<T> keys = room.in(K, b, g), values = room.in(V, b, g);
+      for (Index h = g * share; h < (g + 1) * share; ++h)
+        heads.push_back({room.in(Q, b, h), keys, values,
+                         room.Room<T>::out(O, b, h), column(room, logZ, b, h),
+                         rule_of_head(rule, copies, room, b, h)});
+    }
 
   // demand room for the results of rows
   require(!logZ.given() || logZ.n[2] == Q.n[2], "flash: logZ has ",
@@ -237,7 +287,7 @@ struct Backward {
 // connect the gradient of flash attention
 template <class T>
 void run_flash_vjp(const Ruled& rule, const Backward& x) {
-  Room<T> room;
+  KernelRoom<T> room(x.Q);
   Copies<T> copies;
   std::vector<FlashHead<T>> heads;
   std::vector<FlashCotangent<T>> bars;

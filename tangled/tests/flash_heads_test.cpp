@@ -56,8 +56,8 @@ BOOST_AUTO_TEST_CASE(refuses_an_output_over_its_keys) {
                           std::invalid_argument, says("is its K or V"));
   }
 }
-BOOST_AUTO_TEST_CASE(heads_side_by_side) {
-  const Index H = 4, kv = 2, d = 5, e = 3, n = 19;
+void check_side_by_side(Index n) {
+  const Index H = 4, kv = 2, d = 5, e = 3;
   const auto Q = gaussian<double>(n, H * d, 1);
   const auto K = gaussian<double>(n, kv * d, 2);
   const auto V = gaussian<double>(n, kv * e, 3);
@@ -67,6 +67,7 @@ BOOST_AUTO_TEST_CASE(heads_side_by_side) {
   const auto y = flash(Q, K, V, many);
   const auto g = flash_vjp(Q, K, V, y, dO, many);
   Matrix<double> dK = Matrix<double>::Zero(n, kv * d), size = dK;
+  Matrix<double> dV = Matrix<double>::Zero(n, kv * e), large = dV;
   for (Index h = 0; h < H; ++h) {
     // compare one head with the whole
     const Matrix<double> q = Q.middleCols(h * d, d);
@@ -80,9 +81,17 @@ BOOST_AUTO_TEST_CASE(heads_side_by_side) {
     verify((back.Q - g.Q.middleCols(h * d, d)).norm(), 0);
     verify(std::abs(back.sink - g.sinks[std::size_t(h)]), 0);
     dK.middleCols(h / 2 * d, d) += back.K;
+    dV.middleCols(h / 2 * e, e) += back.V;
     size.middleCols(h / 2 * d, d).array() += back.K.cwiseAbs().maxCoeff();
+    large.middleCols(h / 2 * e, e).array() += back.V.cwiseAbs().maxCoeff();
   }
   verify(g.K, dK, 0x1p-53 * double(n + 8) * 8 * size);
+  verify(g.V, dV, 0x1p-53 * double(n + 8) * 8 * large);
+}
+BOOST_AUTO_TEST_CASE(heads_side_by_side) {
+  const Index from = detail::stack_from;
+  for (const Index n : {Index(19), from - 1, from, from + 65})
+    check_side_by_side(n);
 }
 MultiHead<quad> selecting(Index H, Index kv, Index d, Index e) {
   const auto part = [](Index rows, Index first, Index n) {

@@ -170,18 +170,18 @@ void attend_in_columns(FourHeads& x, const Matrix<double>* bias) {
   std::vector<FlashHead<double>> heads;
   std::vector<FlashCotangent<double>> bars;
   for (Index h = 0; h < 4; ++h) {
-    using detail::columns;
+    using detail::head_of;
     FlashRule<double> rule = causal_rule<double>();
     rule.bias = bias;
-    heads.push_back({columns(view_in<double>(x.Q), h, 5),
-                     columns(view_in<double>(x.K), h / 2, 5),
-                     columns(view_in<double>(x.V), h / 2, 3),
-                     columns(view_out(x.O), h, 3),
+    heads.push_back({head_of(view_in<double>(x.Q), h, 5),
+                     head_of(view_in<double>(x.K), h / 2, 5),
+                     head_of(view_in<double>(x.V), h / 2, 3),
+                     head_of(view_out(x.O), h, 3),
                      x.logZ.data() + h * x.Q.rows(), rule});
-    bars.push_back({columns(view_in<double>(x.dO), h, 3), nullptr,
-                    columns(view_out(x.dQ), h, 5),
-                    columns(view_out(x.dK), h / 2, 5),
-                    columns(view_out(x.dV), h / 2, 3)});
+    bars.push_back({head_of(view_in<double>(x.dO), h, 3), nullptr,
+                    head_of(view_out(x.dQ), h, 5),
+                    head_of(view_out(x.dK), h / 2, 5),
+                    head_of(view_out(x.dV), h / 2, 3)});
   }
   flash_forward<double>(heads);
   flash_backward<double>(heads, bars, 2);

@@ -1717,10 +1717,10 @@ struct FlashHeads {
 namespace detail {
 // cut columns into heads
 /// Columns h d .. (h + 1) d - 1: one head of several side by side.
-template <class T, class M>
-auto head_of(M& m, Index h, Index d) {
-  using V = std::conditional_t<std::is_const_v<M>, In<T>, Out<T>>;
-  return V(m.data() + h * d, m.rows(), d, Eigen::OuterStride<>(m.cols()));
+template <class V>
+V head_of(V m, Index h, Index d) {
+  return V(m.data() + h * d, m.rows(), d,
+           Eigen::OuterStride<>(m.outerStride()));
 }
 /// Throws std::invalid_argument unless the columns divide among the heads.
 template <class T>
@@ -1737,6 +1737,83 @@ void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
     require(list->empty() || std::ssize(*list) == H, "flash: ",
             list->size(), " slopes or sinks for ", H, " heads");
 }
+
+// lay heads one below the other
+/// Heads of one shape: the first, and how far on each other begins.
+template <class V>
+struct HeadRows {
+  V first;
+  Index heads, apart;
+  Matrix<typename V::Scalar> stack{};
+  V operator()(Index h) {
+    const Index n = first.rows(), d = first.cols();
+    if (stack.size() == 0)
+      return V(first.data() + h * apart, n, d,
+               Eigen::OuterStride<>(first.outerStride()));
+    return V(stack.data() + h * n * d, n, d, Eigen::OuterStride<>(d));
+  }
+
+  // carry rows to a stack and back
+  /// Calls f(row of a head, its row of the stack), sixty-four rows a task.
+  template <class F>
+  void each_row(F f) {
+    const Index n = first.rows(), some = 64;
+    const auto rows = [&](Index k, int) {
+      for (Index i = k * some; i < std::min(n, (k + 1) * some); ++i)
+        for (Index h = 0; h < heads; ++h)
+          f(first.data() + i * first.outerStride() + h * apart,
+            stack.data() + (h * n + i) * stack.cols());
+    };
+    in_parallel((n + some - 1) / some, [] { return 0; }, rows);
+  }
+  void make_room() { stack.resize(heads * first.rows(), first.cols()); }
+  void fetch() {
+    make_room();
+    const Index d = first.cols();
+    each_row([d](auto* row, auto* here) { std::copy_n(row, d, here); });
+  }
+  void put_back() {
+    const Index d = first.cols();
+    if (stack.size() > 0)
+      each_row([d](auto* row, auto* here) { std::copy_n(here, d, row); });
+  }
+};
+/// The columns of m, cut into heads.
+template <class V>
+HeadRows<V> cut(V m, Index heads) {
+  return {head_of(m, 0, m.cols() / heads), heads, m.cols() / heads};
+}
+/// Queries from which on the kernel is given stacks.
+inline constexpr Index stack_from = 512;
+/// What the kernel reads and writes.
+template <class T>
+struct Heads {
+  HeadRows<In<T>> Q, K, V;
+  HeadRows<Out<T>> O;
+  bool stacks_pay() const {
+    return Q.heads > 1 && Q.first.rows() >= stack_from;
+  }
+  void stack() { Q.fetch(), K.fetch(), V.fetch(); }
+  FlashHead<T> operator()(Index h, T* logZ, const FlashRule<T>& rule) {
+    const Index g = h / (Q.heads / K.heads);
+    return {Q(h), K(g), V(g), O(h), logZ, rule};
+  }
+};
+/// What the kernel reads and writes besides, going back.
+template <class T>
+struct HeadBars {
+  HeadRows<In<T>> dO;
+  HeadRows<Out<T>> dQ, dK, dV;
+  void stack(Heads<T>& x) {
+    x.stack(), x.O.fetch(), dO.fetch();
+    dQ.make_room(), dK.make_room(), dV.make_room();
+  }
+  FlashCotangent<T> operator()(Index h) {
+    const Index g = h / (dQ.heads / dK.heads);
+    return {dO(h), nullptr, dQ(h), dK(g), dV(g)};
+  }
+  void put_back() { dQ.put_back(), dK.put_back(), dV.put_back(); }
+};
 }  // namespace detail
 
 // attend with heads side by side
@@ -1746,26 +1823,29 @@ struct HeadsOutput {
   Matrix<T> O, logZ;
 };
 namespace detail {
-/// The heads of matrices side by side, views all.
+/// The heads of matrices side by side.
 template <class T>
-std::vector<FlashHead<T>> list_heads(const Matrix<T>& Q, const Matrix<T>& K,
-                                     const Matrix<T>& V, HeadsOutput<T>& y,
+Heads<T> heads_in(const Matrix<T>& Q, const Matrix<T>& K,
+                  const Matrix<T>& V, HeadsOutput<T>& y,
+                  const FlashHeads<T>& many) {
+  const Index H = many.heads, kv = many.kv_heads;
+  return {cut(view_in<T>(Q), H), cut(view_in<T>(K), kv),
+          cut(view_in<T>(V), kv), cut(view_out(y.O), H)};
+}
+/// Their views, as they lie or in stacks.
+template <class T>
+std::vector<FlashHead<T>> list_heads(Heads<T>& x, HeadsOutput<T>& y,
                                      const FlashHeads<T>& many) {
-  const Index share = many.heads / many.kv_heads;
-  const Index d_q = Q.cols() / many.heads, d_k = K.cols() / many.kv_heads;
-  const Index d_v = V.cols() / many.kv_heads;
   std::vector<FlashHead<T>> list;
-
-  // list the views of all heads
   for (Index h = 0; h < many.heads; ++h)
-    list.push_back({head_of<T>(Q, h, d_q), head_of<T>(K, h / share, d_k),
-                    head_of<T>(V, h / share, d_v), head_of<T>(y.O, h, d_v),
-                    y.logZ.data() + h * Q.rows(), many.rule_of(h)});
+    list.push_back(x(h, y.logZ.data() + h * y.logZ.cols(),
+                     many.rule_of(h)));
   return list;
 }
 }  // namespace detail
-/// Exact attention of heads side by side.  Throws std::invalid_argument
-/// for columns that do not divide, and like flash.
+/// Exact attention of heads side by side; of many queries Q, K and V are
+/// copied (detail::stack_from).  Throws std::invalid_argument for columns
+/// that do not divide, and like flash.
 template <class T>
 HeadsOutput<T> flash(const Matrix<T>& Q, const Matrix<T>& K,
                      const Matrix<T>& V, const FlashHeads<T>& many) {
@@ -1773,8 +1853,9 @@ HeadsOutput<T> flash(const Matrix<T>& Q, const Matrix<T>& K,
   const Index d_v = V.cols() / many.kv_heads;
   HeadsOutput<T> y{Matrix<T>(Q.rows(), many.heads * d_v),
                    Matrix<T>(many.heads, Q.rows())};
-  const auto list = detail::list_heads(Q, K, V, y, many);
-  flash_forward<T>(list);
+  auto x = detail::heads_in(Q, K, V, y, many);
+  if (x.stacks_pay()) x.stack();
+  flash_forward<T>(detail::list_heads(x, y, many));
   return y;
 }
 /// Gradient of <dO, O> for y = flash(Q, K, V, many); sinks one per head.
@@ -1783,8 +1864,9 @@ struct HeadsGradient {
   Matrix<T> Q, K, V;
   std::vector<T> sinks;
 };
-/// That gradient, for cotangents dO in the shape of y.O.  Throws like
-/// flash, and std::invalid_argument if y or dO do not fit the heads.
+/// That gradient, for cotangents dO in the shape of y.O; of many queries
+/// all matrices are copied.  Throws like flash, and std::invalid_argument
+/// if y or dO do not fit the heads.
 template <class T>
 HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, HeadsOutput<T> y,
@@ -1806,19 +1888,22 @@ HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                      Matrix<T>(K.rows(), K.cols()),
                      Matrix<T>(V.rows(), V.cols()),
                      std::vector<T>(std::size_t(many.heads))};
-  const auto list = detail::list_heads(Q, K, V, y, many);
+  auto x = detail::heads_in(Q, K, V, y, many);
 
   // list the cotangents of heads
+  using detail::cut;
+  const Index H = many.heads, kv = many.kv_heads;
+  detail::HeadBars<T> z{cut(view_in<T>(dO), H), cut(view_out(g.Q), H),
+                        cut(view_out(g.K), kv), cut(view_out(g.V), kv)};
+  if (x.stacks_pay()) z.stack(x);
   std::vector<FlashCotangent<T>> bars;
-  const Index share = many.heads / many.kv_heads;
-  const Index d_k = Q.cols() / many.heads, d_v = V.cols() / many.kv_heads;
-  for (Index h = 0; h < many.heads; ++h)
-    bars.push_back({detail::head_of<T>(dO, h, d_v), nullptr,
-                    detail::head_of<T>(g.Q, h, d_k),
-                    detail::head_of<T>(g.K, h / share, d_k),
-                    detail::head_of<T>(g.V, h / share, d_v),
-                    &g.sinks[std::size_t(h)]});
+  for (Index h = 0; h < H; ++h) {
+    bars.push_back(z(h));
+    bars.back().dsink = &g.sinks[std::size_t(h)];
+  }
+  const auto list = detail::list_heads(x, y, many);
   flash_backward<T>(list, bars, many.heads / many.kv_heads);
+  z.put_back();
   return g;
 }
 

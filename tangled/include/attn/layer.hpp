@@ -303,79 +303,12 @@ Route route(const HeadParts<S>& parts, const HeadRules& rules,
 
 // hold what the heads of a layer do
 namespace detail {
-// see one head's columns
-/// Columns h d .. (h + 1) d - 1 of heads side by side.
-template <class M>
-M columns(M m, Index h, Index d) {
-  return M(m.data() + h * d, m.rows(), d,
-           Eigen::OuterStride<>(m.outerStride()));
-}
-
-// share rows among threads
-/// Calls f(i) for i = 0 .. n - 1, sixty-four rows to a task.
-template <class F>
-void for_some_rows(Index n, F f) {
-  constexpr Index some = 64;
-  in_parallel((n + some - 1) / some, [] { return 0; }, [&](Index k, int) {
-    for (Index i = k * some; i < std::min(n, (k + 1) * some); ++i) f(i);
-  });
-}
-
-// lay heads one below the other
-/// Copies the heads that lie side by side in m one below the other.
-template <class V, class S = typename V::Scalar>
-void stack_heads(V m, Index heads, Matrix<S>& y) {
-  const Index n = m.rows(), d = m.cols() / heads;
-  y.resize(heads * n, d);
-  for_some_rows(n, [&](Index i) {
-    for (Index h = 0; h < heads; ++h)
-      std::copy_n(&m.coeffRef(i, h * d), d, y.data() + (h * n + i) * d);
-  });
-}
-/// Copies heads one below the other to where they lie side by side.
+// cut a sequence into heads
+/// The heads of a sequence.
 template <class S>
-void unstack_heads(const Matrix<S>& y, Index heads, Out<S> m) {
-  const Index n = m.rows(), d = m.cols() / heads;
-  for_some_rows(n, [&](Index i) {
-    for (Index h = 0; h < heads; ++h)
-      std::copy_n(y.data() + (h * n + i) * d, d, &m.coeffRef(i, h * d));
-  });
-}
-/// Heads side by side, each to be had as it lies or from a stack.
-template <class V>
-struct HeadRows {
-  V m;
-  Index heads;
-  Matrix<typename V::Scalar> stack{};
-  V operator()(Index h) {
-    if (stack.size() == 0) return columns(m, h, m.cols() / heads);
-    return {stack.data() + h * m.rows() * stack.cols(), m.rows(),
-            stack.cols(), Eigen::OuterStride<>(stack.cols())};
-  }
-  void fetch() { stack_heads(m, heads, stack); }
-  void make_room() { stack.resize(heads * m.rows(), m.cols() / heads); }
-  void put_back() const {
-    if (stack.size() > 0) unstack_heads(stack, heads, m);
-  }
-};
-/// Queries from which on the kernel is given stacks.
-inline constexpr Index stack_from = 512;
-/// What the kernel reads and writes for a sequence.
-template <class S>
-struct Heads {
-  HeadRows<In<S>> Q, K, V;
-  HeadRows<Out<S>> O;
-  bool stacked;
-  Heads(HeadCount H, const HeadsView<S>& v, bool so)
-      : Q{v.Q, H.heads}, K{v.K, H.kv_heads}, V{v.V, H.kv_heads},
-        O{v.O, H.heads}, stacked(so) {
-    if (stacked) Q.fetch(), K.fetch(), V.fetch();
-  }
-};
-/// Is the kernel given stacks of a sequence?
-template <class S>
-bool stacks(HeadCount H, const HeadsView<S>& v) {
-  return H.heads > 1 && v.Q.rows() >= stack_from;
+Heads<S> heads_of(HeadCount H, const HeadsView<S>& v) {
+  return {cut(v.Q, H.heads), cut(v.K, H.kv_heads), cut(v.V, H.kv_heads),
+          cut(v.O, H.heads)};
 }
 
 // write the kernel's rule of one head
@@ -442,16 +375,14 @@ struct Wave {
   std::vector<FlashCotangent<S>> bars;
 };
 template <class S>
-Wave<S> gather_wave(HeadCount H, const CallPlan& c, const HeadParts<S>& p,
+Wave<S> gather_wave(const CallPlan& c, const HeadParts<S>& p,
                     const HeadRules& r, const HeadsView<S>& v, Heads<S>& x,
                     Index first, Index n) {
   Wave<S> w;
   if (c.biased) w.bias.resize(std::size_t(n));
-  for (Index h = first; h < first + n; ++h) {
-    const Index g = h / H.group();
-    w.heads.push_back({x.Q(h), x.K(g), x.V(g), x.O(h),
-                       v.logZ + h * v.Q.rows(), rule_of_head(c, p, r, h)});
-  }
+  for (Index h = first; h < first + n; ++h)
+    w.heads.push_back(x(h, v.logZ + h * v.Q.rows(),
+                        rule_of_head<S>(c, p, r, h)));
 
   // point the rules of a wave to its matrices
   for (std::size_t k = 0; k < w.bias.size(); ++k) {
@@ -470,13 +401,14 @@ void forward_by_kernel(HeadCount H, const CallPlan& c,
                        const HeadParts<S>& p, const HeadRules& r,
                        const HeadsView<S>& v) {
   const Index wave = c.biased ? H.group() : H.heads, n = v.Q.rows();
-  Heads<S> x(H, v, stacks(H, v));
+  Heads<S> x = heads_of(H, v);
+  if (x.stacks_pay()) x.stack();
 
   // write the pairs of a sequence
   Matrix<bool> keep;
   if (!c.full) keep = dense(c.mask);
   for (Index h = 0; h < H.heads; h += wave) {
-    Wave<S> w = gather_wave(H, c, p, r, v, x, h, wave);
+    Wave<S> w = gather_wave(c, p, r, v, x, h, wave);
 
     // let a wave see the pairs
     if (!c.full)
@@ -510,7 +442,7 @@ void forward_by_pages(HeadCount H, const CallPlan& c,
     v.logZ[h] = y.logZ();
   };
   for (Index g = 0; g < H.kv_heads; ++g) {
-    const Page<S> page{rows(columns(v.K, g, d)), rows(columns(v.V, g, e))};
+    const Page<S> page{rows(head_of(v.K, g, d)), rows(head_of(v.V, g, e))};
       Matrix<S> Q = Eigen::Map<const Matrix<S>>(v.Q.data() + g * R * d, R, d);
 
     // write the rule of a group's one query
@@ -550,8 +482,8 @@ std::pair<VariantParts<S, GivenRows<S>>, VariantRules> variant_of_head(
   const Index d = v.K.cols() / H.kv_heads, e = v.V.cols() / H.kv_heads;
   const Index g = h / H.group();
   VariantParts<S, GivenRows<S>> x{
-      .Q = columns(v.Q, h, d), .K = columns(v.K, g, d),
-      .V = columns(v.V, g, e), .bias = bias_given(p, v, h)};
+      .Q = head_of(v.Q, h, d), .K = head_of(v.K, g, d),
+      .V = head_of(v.V, g, e), .bias = bias_given(p, v, h)};
 
   // give a variant the numbers of its head
   const auto number = [](const S& s) {
@@ -581,7 +513,7 @@ void forward_by_definition(HeadCount H, const CallPlan& c,
   for (Index h = 0; h < H.heads; ++h) {
     const auto [x, rules] = variant_of_head(H, c, p, r, v, h);
     const auto f = variant_forward(x, rules);
-    Out<S>(columns(v.O, h, e)) = f.O;
+    Out<S>(head_of(v.O, h, e)) = f.O;
     for (Index i = 0; i < n; ++i) v.logZ[h * n + i] = f.logZ(i);
   }
 }
@@ -612,22 +544,6 @@ void add_bias_cotangent(const CallPlan& c, const HeadRules& r,
       sum.table(h, r.buckets(c.mask.at().offset(i, j))) += B(i, j);
 }
 
-// lay out the cotangents of heads
-/// What the kernel reads and writes besides, going back.
-template <class S>
-struct HeadBars {
-  HeadRows<In<S>> dO;
-  HeadRows<Out<S>> dQ, dK, dV;
-  HeadBars(HeadCount H, const HeadsCotangent<S>& bar, Heads<S>& x)
-      : dO{bar.dO, H.heads}, dQ{bar.dQ, H.heads}, dK{bar.dK, H.kv_heads},
-        dV{bar.dV, H.kv_heads} {
-    if (!x.stacked) return;
-    x.O.fetch(), dO.fetch();
-    dQ.make_room(), dK.make_room(), dV.make_room();
-  }
-  void put_back() const { dQ.put_back(), dK.put_back(), dV.put_back(); }
-};
-
 // run the kernel backward
 /// Takes all heads of a sequence back by the kernel; adds to sum.
 template <class S>
@@ -646,14 +562,18 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
   // write the pairs of a sequence
   Matrix<bool> keep;
   if (!c.full) keep = dense(c.mask);
-  Heads<S> x(H, v, stacks(H, v));
-  HeadBars<S> y(H, bar, x);
+  Heads<S> x = heads_of(H, v);
+
+  // cut the cotangents of a sequence
+  HeadBars<S> y{cut(bar.dO, H.heads), cut(bar.dQ, H.heads),
+                cut(bar.dK, H.kv_heads), cut(bar.dV, H.kv_heads)};
+  if (x.stacks_pay()) y.stack(x);
   const Index wave = c.biased ? H.group() : H.heads;
   for (Index h = 0; h < H.heads; h += wave)
 
     // take a wave of heads back
     {
-      Wave<S> w = gather_wave(H, c, p, r, v, x, h, wave);
+      Wave<S> w = gather_wave(c, p, r, v, x, h, wave);
 
       // let a wave see the pairs
       if (!c.full)
@@ -662,8 +582,7 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
         for (auto& head : w.heads) head.rule.scale = S(1);
       w.dbias.resize(w.bias.size());
       for (Index k = 0; k < wave; ++k) {
-        const Index g = (h + k) / H.group();
-        w.bars.push_back({y.dO(h + k), nullptr, y.dQ(h + k), y.dK(g), y.dV(g)});
+        w.bars.push_back(y(h + k));
         if (c.biased) w.bars.back().dbias = &w.dbias[std::size_t(k)];
       }
 
@@ -682,8 +601,8 @@ void backward_by_kernel(HeadCount H, const CallPlan& c,
     // give the scales their cotangents
     for (Index h = 0; h < H.heads; ++h) {
       const Index d = Q.cols() / H.heads;
-      Out<S> dQ = columns(bar.dQ, h, d);
-      of_head(sum.scale, h) += columns(Q, h, d).cwiseProduct(dQ).sum();
+      Out<S> dQ = head_of(bar.dQ, h, d);
+      of_head(sum.scale, h) += head_of(Q, h, d).cwiseProduct(dQ).sum();
       dQ *= *entry(p.scale, h);
     }
 }
@@ -702,10 +621,10 @@ void backward_by_definition(HeadCount H, const CallPlan& c,
     // take one variant back
     const auto [x, rules] = variant_of_head(H, c, p, r, v, h);
     const auto g = variant_vjp(x, rules, variant_forward(x, rules),
-                               columns(bar.dO, h, e));
-    columns(bar.dQ, h, d) = g.Q;
-    columns(bar.dK, h / H.group(), d) += g.K;
-    columns(bar.dV, h / H.group(), e) += g.V;
+                               head_of(bar.dO, h, e));
+    head_of(bar.dQ, h, d) = g.Q;
+    head_of(bar.dK, h / H.group(), d) += g.K;
+    head_of(bar.dV, h / H.group(), e) += g.V;
 
     // add the numbers of one head's gradient
     if (present(p.scale)) of_head(sum.scale, h) += g.scale(0, 0);
