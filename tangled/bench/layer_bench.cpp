@@ -125,6 +125,7 @@ static bool same_bits(SideBySide& x) {
   x.pass(false, false), x.pass(false, true);
   const SideBySide columns = x;
   x.O.setZero(), x.dQ.setZero(), x.dK.setZero(), x.dV.setZero();
+  x.logZ.setZero();
   x.pass(true, false), x.pass(true, true);
   return x.O == columns.O && x.logZ == columns.logZ && x.dQ == columns.dQ &&
          x.dK == columns.dK && x.dV == columns.dV;

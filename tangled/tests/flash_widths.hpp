@@ -337,6 +337,28 @@ void check_poison(Index n) {
       verify(y.O.row(i), lift<R>(clean.O.row(i)), 2 * f.dO_bound.row(i));
 }
 
+// check that windows change no bit at this width
+template <class T>
+void check_windows() {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (const Index n : {1, 3, 8}) {
+      const Index m = 150 + Index(seed), left = Index(seed * 37 % 139);
+      const auto Q = gaussian<T>(n, 16, seed, "Q");
+      const auto K = gaussian<T>(m, 16, seed, "K");
+      const auto V = gaussian<T>(m, 5, seed, "V");
+      FlashRule<T> window = causal_rule<T>(), pairs;
+      window.left = left;
+      Matrix<bool> keep(n, m);
+      for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < m; ++j)
+          keep(i, j) = i + m - n - left <= j && j <= i + m - n;
+      pairs.keep = &keep;
+      const auto y = flash(Q, K, V, window), z = flash(Q, K, V, pairs);
+      verify(distance(y.O, z.O), 0);
+      BOOST_TEST((y.logZ.array() == z.logZ.array()).all());
+    }
+}
+
 // check that the lowest bias forbids
 template <class T>
 void check_lowest_bias(Index n) {
@@ -448,6 +470,7 @@ inline void check_width(std::uint64_t seed) {
   check_poison<float, double>(detail::lanes<float> / 2);
   check_poison<double, quad>(2 * detail::lanes<double> + 3);
   check_poison<double, quad>(detail::lanes<double> / 2);
+  check_windows<float>(), check_windows<double>();
   for (const Index n : {1, 5, 40})
     check_lowest_bias<float>(n), check_lowest_bias<double>(n);
 }

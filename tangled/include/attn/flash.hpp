@@ -68,6 +68,28 @@ template <class L>
 /// Rows whose sums are kept in registers.
 inline constexpr int tile_rows = 6;
 
+// add a multiple
+
+// say whether sums are fused
+/// Are a product and a sum one operation of the processor?
+template <class T>
+inline constexpr bool fuses = false;
+#ifdef __FP_FAST_FMA
+template <>
+inline constexpr bool fuses<double> = true;
+#endif
+#ifdef __FP_FAST_FMAF
+template <>
+inline constexpr bool fuses<float> = true;
+#endif
+/// c += a x; fused, where the processor can, if a lane is one number.
+template <class L, class T, class X>
+inline void add_multiple(L& c, T a, const X& x) {
+  if constexpr (L::SizeAtCompileTime == 1 && fuses<T>)
+    c[0] = std::fma(a, x[0], c[0]);
+  else
+    c += a * x;
+}
 /// y(r) = join(y(r), sum_k a(r,k) x(k)) for rows r .. r + n - 1.
 template <int n, class L, class A, class X, class Y, class Join>
 inline void product_rows(const A& a, Index r, X x, Y y, Join join) {
@@ -76,7 +98,7 @@ inline void product_rows(const A& a, Index r, X x, Y y, Join join) {
   for (int i = 0; i < n; ++i) c[i] = L::Zero();
   for (Index k = 0; k < a.cols(); ++k)
 #pragma GCC unroll 8
-    for (int i = 0; i < n; ++i) c[i] += a.coeff(r + i, k) * x(k);
+    for (int i = 0; i < n; ++i) add_multiple(c[i], a.coeff(r + i, k), x(k));
 #pragma GCC unroll 8
   for (int i = 0; i < n; ++i) y(r + i) = join(y(r + i), c[i]);
 }
@@ -138,7 +160,7 @@ struct FlashRule {
   T slope = 0;                       // of ALiBi
   const Matrix<T>* bias = nullptr;   // n_q x n_k; < -max/log2(e) forbids
   std::optional<T> sink{};
-  std::optional<Index> offset{};     // default n_k - n_q
+  std::optional<Index> offset{};     // default keys - queries in use
 
   // say which pairs may meet
   std::optional<Index> left{}, right{};    // >= 0; absent: unlimited
@@ -1194,6 +1216,10 @@ void flash_forward(std::span<const FlashHead<T>> heads) {
       require(h.O.data() != h.K.data() && h.O.data() != h.V.data(),
               "flash: O of head ", i, ", ", shape(h.O), ", is its K or V");
     }
+    if (h.logZ && h.Q.rows() > 0)
+      require(outputs.try_emplace(h.logZ, plans.size() - 1).second,
+              "flash: logZ of head ", plans.size() - 1, ", ", h.Q.rows(),
+              " numbers, has a place that is taken");
 
     // give a head its turn
     const detail::Plan<T>& plan = plans.back();
@@ -1382,7 +1408,7 @@ void set_aside(BackwardGroup<T>& w, BackwardWork<T>& tile,
     for (Index i = 0; i < w.n; ++i) {
       // set one key aside
       const auto at = std::size_t(k);
-      if (!(tile.p[at][i] > T(0.75))) continue;
+      if (!(tile.p[at][i] > T(0.75)) || w.star[std::size_t(i)] >= 0) continue;
       w.star[std::size_t(i)] = j + k;
       w.star_bend[i] = plan.cap > 0 ? tile.bend[at][i] : T(1);
       tile.s[at][i] = 0;
@@ -1423,11 +1449,15 @@ void attend_back(BackwardGroup<T>& w, BackwardWork<T>& tile,
   }
 
   // clear the cotangents of forbidden pairs
+  const auto clear = [](Lane<T>& y, const Lane<T>& weights) {
+    const T* a = weights.data();
+    T* x = y.data();
+    for (int i = 0; i < lanes<T>; ++i) x[i] = either(a[i] == 0, T(0), x[i]);
+  };
   if (partial)
     for (std::size_t k = 0; k < std::size_t(b); ++k) {
-      const T* a = p[k].data();
-      T* y = s[k].data();
-      for (int i = 0; i < lanes<T>; ++i) y[i] = either(a[i] == 0, T(0), y[i]);
+      clear(s[k], p[k]);
+      if (plan.cap > 0) clear(bend[k], p[k]);
     }
   if ((top > T(0.75)).any()) set_aside(w, tile, plan, j, b);
   for (Index k = 0; k < b; ++k) w.rest += s[std::size_t(k)];
@@ -1596,6 +1626,11 @@ void flash_backward(std::span<const FlashHead<T>> heads,
                 names[std::size_t(what)], "; dK is ", shape(c.dK), ", dV ",
                 shape(c.dV), ", and ", shared, " share keys");
       };
+      for (const Out<T>* x : {&c.dQ, &c.dK, &c.dV})
+        for (const In<T>* y : {&h.Q, &h.K, &h.V, &c.dO})
+          require(x->size() * y->size() == 0 || x->data() != y->data(),
+                  "flash_backward: dQ, dK or dV of head ", i, ", ", shape(*x),
+                  ", is its Q, K, V or dO");
       if (c.dK.size() > 0) claim(c.dK.data(), first, 0);
       if (c.dV.size() > 0) claim(c.dV.data(), first, 1);
       if (c.dQ.size() > 0) claim(c.dQ.data(), i, 2);
@@ -1739,7 +1774,7 @@ void require_heads(const Matrix<T>& Q, const Matrix<T>& K,
 }
 
 // lay heads one below the other
-/// Heads of one shape: the first, and how far on each other begins.
+/// Heads of one shape: the first, and how far on the next begins.
 template <class V>
 struct HeadRows {
   V first;
@@ -1766,16 +1801,20 @@ struct HeadRows {
     };
     in_parallel((n + some - 1) / some, [] { return 0; }, rows);
   }
-  void make_room() { stack.resize(heads * first.rows(), first.cols()); }
+  void make_room() {
+    if (first.outerStride() > first.cols())
+      stack.resize(heads * first.rows(), first.cols());
+  }
   void fetch() {
     make_room();
-    const Index d = first.cols();
-    each_row([d](auto* row, auto* here) { std::copy_n(row, d, here); });
+    if (stack.size() > 0) each_row([d = first.cols()](auto* row, auto* here) {
+      std::copy_n(row, d, here);
+    });
   }
   void put_back() {
-    const Index d = first.cols();
-    if (stack.size() > 0)
-      each_row([d](auto* row, auto* here) { std::copy_n(here, d, row); });
+    if (stack.size() > 0) each_row([d = first.cols()](auto* row, auto* here) {
+      std::copy_n(here, d, row);
+    });
   }
 };
 /// The columns of m, cut into heads.
@@ -1784,7 +1823,7 @@ HeadRows<V> cut(V m, Index heads) {
   return {head_of(m, 0, m.cols() / heads), heads, m.cols() / heads};
 }
 /// Queries from which on the kernel is given stacks.
-inline constexpr Index stack_from = 512;
+inline constexpr Index stack_from = 1024;
 /// What the kernel reads and writes.
 template <class T>
 struct Heads {

@@ -38,7 +38,7 @@ struct Online {
 template <class S, class D>
 Online<S> one_key(const S& s, const Eigen::MatrixBase<D>& v) {
   if (is_forbidden(s)) return Online<S>::nothing(v.size());
-  return {s, S(1), v};
+  return {s, decay(s, s), v};
 }
 /// Union of two disjoint sets of keys (eq. merge).  Throws
 /// std::invalid_argument if their values differ in length.
