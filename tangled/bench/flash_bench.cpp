@@ -164,21 +164,25 @@ static void exponentials(benchmark::State& state) {
 [[gnu::target("prefer-vector-width=512")]]
 #endif
 [[gnu::noinline]] static void powers_singly(float* x, Index n) {
-  for (Index i = 0; i < n; ++i) x[i] = attn::exp2(x[i]);
+  for (Index i = 0; i < n; ++i) x[i] = attn::exp2(x[i] - 1);
 }
 template <bool singly>
 void powers(benchmark::State& state) {
   using L = detail::Lane<float>;
-  std::vector<L> s(128, L::LinSpaced(-20, 0));
-  const L top = L::Zero();
-  run<float>(state, 0, [&] {
-    for (int round = 0; round < 200; ++round)
-      if (singly)
-        powers_singly(s[0].data(), 128 * detail::lanes<float>);
-      else
-        detail::exp2_lanes(s.data(), 128, top);
+  const L x = L::LinSpaced(-20, 0), top = L::Ones();
+  std::vector<L> s(128, x);
+  const auto powers = [&](int rounds) {
+    while (rounds-- > 0)
+      if (singly) powers_singly(s[0].data(), 128 * detail::lanes<float>);
+      else detail::exp2_lanes(s.data(), 128, top);
     keep(s.data());
-  });
+  };
+  powers(1);
+  for (const L& y : s)
+    for (Index i = 0; i < y.size(); ++i)
+      if (!near(y[i] / std::exp2(x[i] - 1), 1))
+        return state.SkipWithError("wrong powers");
+  run<float>(state, 0, [&] { powers(200); });
 }
 static void peaks(benchmark::State& state) {
   double F = 0;
@@ -188,69 +192,48 @@ static void peaks(benchmark::State& state) {
 }
 
 // time decoding against reading
-static void decoding(benchmark::State& state, bool only_read) {
-  const Index n = 1 << 19, d = 64;
-  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
-  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
-  const RowVector<float> q = gaussian<float>(1, d, 3);
-  const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
-  const Problem<float> one(q, K, V);
-  if (!only_read && !near(decode<float>(q, pages).output(),
-                          row_truth<float>(one, {}, 0).O))
-    return state.SkipWithError("wrong output");
-  double seconds = 0;
-  for (auto _ : state) {
-    const double start = thread_seconds();
-    if (only_read) benchmark::DoNotOptimize(K.sum() + V.sum());
-    else benchmark::DoNotOptimize(decode<float>(q, pages).l);
-    seconds += thread_seconds() - start;
+struct Cache {
+  static constexpr Index n = 1 << 19, d = 64, part = n / 64;
+  Matrix<float> K{n, d}, V{n, d};
+  std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
+  Cache() {
+    const auto k = gaussian<float>(part, d, 1), v = gaussian<float>(part, d, 2);
+    for (Index j = 0; j < n; j += part) {
+      const float size = 0.75f + float(j) / float(2 * n);
+      K.middleRows(j, part) = size * k, V.middleRows(j, part) = size * v;
+    }
   }
-  state.counters["ms"] =
-      benchmark::Counter(1e3 * seconds, benchmark::Counter::kAvgIterations);
-}
-static void reading(benchmark::State& state) {
-  const Index n = 1 << 19, d = 64;
-  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
-  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
-  run<float>(state, 2.0 * double(n * d), [&] {
-    benchmark::DoNotOptimize(total(K.data(), K.size()) +
-                             total(V.data(), V.size()));
+};
+static void reading(benchmark::State& state, bool from_two_places) {
+  const Cache c;
+  run<float>(state, 2.0 * double(c.n * c.d), [&] {
+    benchmark::DoNotOptimize(
+        from_two_places ? total(c.K.data(), c.K.size()) +
+                              total(c.V.data(), c.V.size())
+                        : c.K.sum() + c.V.sum());
   });
 }
-static void few_decoding(benchmark::State& state, Index heads) {
-  const Index n = 1 << 19, d = 64;
-  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
-  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
-  const Matrix<float> Q = gaussian<float>(heads, d, 3);
-  const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
+static void few_decoding(benchmark::State& state, Index heads, bool at_once) {
+  const Cache c;
+  const Problem<float> p(gaussian<float>(heads, c.d, 3), c.K, c.V);
   FlashRule<float> rule;
   rule.share = heads;
-  const auto states = decode<float>(Q, pages, rule);
-  for (Index h = 0; h < heads; ++h)
-    if (!near(states[std::size_t(h)].output(),
-              row_truth<float>({Q.row(h), K, V}, {}, 0).O))
+  std::vector<Online<float>> states;
+  const auto attend = [&] {
+    if (at_once) states = decode<float>(p.Q, c.pages, rule);
+    else states.clear();
+    for (Index h = std::ssize(states); h < heads; ++h)
+      states.push_back(decode<float>(RowVector<float>(p.Q.row(h)), c.pages));
+    keep(states.data());
+  };
+  attend();
+  for (Index h = 0; first_time && h < heads; ++h) {
+    const auto& x = states[std::size_t(h)];
+    const Row t = row_truth<float>(p, {}, h);
+    if (!near(x.output(), t.O) || !near(x.logZ(), t.L))
       return state.SkipWithError("wrong output");
-  run<float>(state, 4.0 * double(heads * n * d),
-             [&] { keep(decode<float>(Q, pages, rule).data()); });
-}
-static void group_decoding(benchmark::State& state, bool at_once) {
-  const Index n = 1 << 19, d = 64;
-  const Matrix<float> K = gaussian<float>(n / 64, d, 1).replicate(64, 1);
-  const Matrix<float> V = gaussian<float>(n / 64, d, 2).replicate(64, 1);
-  const Matrix<float> Q = gaussian<float>(8, d, 3);
-  const std::vector<Page<float>> pages{{view_in<float>(K), view_in<float>(V)}};
-  FlashRule<float> rule;
-  rule.share = 8;
-  const auto states = decode<float>(Q, pages, rule);
-  for (Index h = 0; h < 8; ++h)
-    if (!near(states[std::size_t(h)].output(),
-              row_truth<float>({Q.row(h), K, V}, {}, 0).O))
-      return state.SkipWithError("wrong output");
-  run<float>(state, 4.0 * double(8 * n * d), [&] {
-    if (at_once) keep(decode<float>(Q, pages, rule).data());
-    else for (Index h = 0; h < 8; ++h)
-      keep(decode<float>(RowVector<float>(Q.row(h)), pages).o.data());
-  });
+  }
+  run<float>(state, 4.0 * double(heads * c.n * c.d), attend);
 }
 
 // time biases and masks of pairs
@@ -337,7 +320,7 @@ void tiles(benchmark::State& state) {
   using detail::product_rows, detail::from_zero, detail::lane_of;
   const auto K = gaussian<float>(128, 64, 1), V = gaussian<float>(128, 64, 2);
   detail::Lanes<float> x(64), s(128), o(64);
-  for (auto& v : x) v.setRandom();
+  for (auto& v : x) v = detail::Lane<float>::Random() / 8;
   const auto by = [&](const auto& a, auto from, auto to) {
     using L = detail::Lane<float>;
     Index r = 0;
@@ -349,12 +332,20 @@ void tiles(benchmark::State& state) {
       product_rows<2, L>(a, r, from, to, from_zero);
     for (; r < a.rows(); ++r) product_rows<1, L>(a, r, from, to, from_zero);
   };
+
+  // compare the products of a block
+  const auto products = [&] {
+    by(K, lane_of(x), lane_of(s));
+    by(V.transpose(), lane_of(s), lane_of(o));
+    keep(o.data());
+  };
+  products();
+  if (!near(detail::table(o),
+            lift<double>(V).transpose() *
+                (lift<double>(K) * detail::table(x).cast<double>())))
+    return state.SkipWithError("wrong products");
   run<float>(state, 2.0 * 2 * 128 * 64 * detail::lanes<float> * 100, [&] {
-    for (int k = 0; k < 100; ++k) {
-      by(K, lane_of(x), lane_of(s));
-      by(V.transpose(), lane_of(s), lane_of(o));
-      keep(o.data());
-    }
+    for (int k = 0; k < 100; ++k) products();
   });
 }
 
@@ -388,6 +379,8 @@ void transposition(benchmark::State& state) {
       if (squares) detail::transpose_into(Q, detail::table(x));
       else detail::table(x) = Q.transpose();
   });
+  if (detail::table(x) != Q.transpose())
+    state.SkipWithError("wrong transpose");
 }
 
 // time threads by the clock on the wall
@@ -396,6 +389,18 @@ static void threads(benchmark::State& state, int count) {
   const auto Q = gaussian<float>(n, H * d, 1), K = gaussian<float>(n, H * d, 2);
   const auto V = gaussian<float>(n, H * d, 3);
   omp_set_num_threads(count);
+
+  // compare the heads of several threads
+  const auto y = flash(Q, K, V, FlashHeads<float>{H, H});
+  for (Index h = 0; h < H; ++h) {
+    const auto its = [&](const Matrix<float>& m) {
+      return Matrix<float>(m.middleCols(h * d, d));
+    };
+    Problem<float> p(its(Q), its(K), its(V));
+    p.logZ = y.logZ.row(h);
+    if (first_time && !outputs_right(p, {}, its(y.O)))
+      state.SkipWithError("wrong output");
+  }
   double seconds = 0;
   for (auto _ : state) {
     const auto start = std::chrono::steady_clock::now();
@@ -483,24 +488,19 @@ static const int registered = [] {
   // register the limits
   for (const int k : {1, 2})
     add("threads/" + std::to_string(k), [=](auto& t) { threads(t, k); });
-  benchmark::RegisterBenchmark("flash/tile/six", tiles<6, false>);
-  benchmark::RegisterBenchmark("flash/tile/four", tiles<4, false>);
-  benchmark::RegisterBenchmark("flash/tile/singly", tiles<6, true>);
+  add("tile/six", tiles<6, false>);
+  add("tile/four", tiles<4, false>);
+  add("tile/singly", tiles<6, true>);
   benchmark::RegisterBenchmark("flash/peak", peaks);
   benchmark::RegisterBenchmark("flash/exp2", exponentials);
-  benchmark::RegisterBenchmark("flash/decode",
-                               [](auto& t) { decoding(t, false); });
-  benchmark::RegisterBenchmark("flash/read",
-                               [](auto& t) { decoding(t, true); });
-  benchmark::RegisterBenchmark("flash/decode/group", [](auto& t) {
-    group_decoding(t, true); });
-  benchmark::RegisterBenchmark("flash/decode/one_by_one", [](auto& t) {
-    group_decoding(t, false); });
+  add("decode", [](auto& t) { few_decoding(t, 1, false); });
+  add("decode/group", [](auto& t) { few_decoding(t, 8, true); });
+  add("decode/one_by_one", [](auto& t) { few_decoding(t, 8, false); });
   for (const Index n : {1, 2, 4, 8, 16, 32})
-    benchmark::RegisterBenchmark(
-        ("flash/few/" + std::to_string(n)).c_str(),
-        [n](auto& t) { few_decoding(t, n); });
-  benchmark::RegisterBenchmark("flash/few/read", reading);
+    add("few/" + std::to_string(n),
+        [n](auto& t) { few_decoding(t, n, true); });
+  add("read", [](auto& t) { reading(t, false); });
+  add("few/read", [](auto& t) { reading(t, true); });
 
   // register few queries of the forward pass
   for (const Index n : {1, 2, 4, 8, 16, 32, 64})

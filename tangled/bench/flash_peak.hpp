@@ -77,10 +77,10 @@ struct Problem {
       : Q(gaussian<T>(n, d, seed)), K(gaussian<T>(n, d, seed + 1)),
         V(gaussian<T>(n, d, seed + 2)), dO(gaussian<T>(n, d, seed + 3)),
         O(n, d), dQ(n, d), dK(n, d), dV(n, d), logZ(n) {}
-  /// One query on a cache.
-  Problem(const RowVector<T>& q, const Matrix<T>& keys,
-          const Matrix<T>& values)
-      : Q(q), K(keys), V(values), dO(Matrix<T>::Zero(1, values.cols())) {}
+  /// Queries on a cache.
+  Problem(const Matrix<T>& q, const Matrix<T>& keys, const Matrix<T>& values)
+      : Q(q), K(keys), V(values),
+        dO(Matrix<T>::Zero(q.rows(), values.cols())) {}
 };
 
 // time the kernel

@@ -19,11 +19,13 @@ def run(who, x, back):
 
 def native_peer(who):
     def peer(x, back):
+        results = [x.dQ, x.dK, x.dV] if back else [x.O]
+        for a in results:
+            a.fill(np.nan)
         if run(who, x, back):
             return None
-        results = [x.dQ, x.dK, x.dV] if back else [x.O]
         def call():
-            run(who, x, back)
+            assert not run(who, x, back)
             return results
         return call
     return peer

@@ -67,8 +67,9 @@ using Product = void (*)(Index m, Index n, Index k, float alpha, Factor A,
 #if __has_include(<dnnl.hpp>)
 static void onednn(Index m, Index n, Index k, float alpha, Factor A,
                    Factor B, float beta, float* C, Index step) {
-  dnnl_sgemm(A.transposed ? 'T' : 'N', B.transposed ? 'T' : 'N', m, n, k,
-             alpha, A.x, A.step, B.x, B.step, beta, C, step);
+  dnnl::error::wrap_c_api(
+      dnnl_sgemm(A.transposed ? 'T' : 'N', B.transposed ? 'T' : 'N', m, n, k,
+                 alpha, A.x, A.step, B.x, B.step, beta, C, step), "sgemm");
 }
 #endif
 template <const Blas& lib>

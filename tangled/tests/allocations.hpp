@@ -1,6 +1,7 @@
 // tests/allocations.hpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 #pragma once
 #include <cstddef>
+#include <cstdlib>
 
 // count what is allocated
 extern "C" void* __libc_malloc(std::size_t);
@@ -15,7 +16,8 @@ long live = 0, most = 0, calls = 0;
 bool counting = false;
 
 void* counted(void* p, std::size_t n) {
-  if (!counting || used == 1000) return p;
+  if (!counting) return p;
+  if (used == 1000) std::abort();
   blocks[used++] = {p, long(n)};
   live += long(n), ++calls;
   most = live > most ? live : most;
@@ -39,24 +41,24 @@ extern "C" void free(void* p) {
 
 // measure what both directions hold
 struct Held { long forward, both, calls, data; };
-inline Held held(attn::Index n, attn::Index d,
-                 const attn::FlashRule<float>& rule) {
+template <class T = float>
+Held held(attn::Index n, attn::Index d, const attn::FlashRule<T>& rule,
+          attn::Matrix<T>* dbias = nullptr) {
   using namespace attn;
   counting = true;
   const long none = live;
-  const auto Q = gaussian<float>(n, d, 1), K = gaussian<float>(n, d, 2);
-  const auto V = gaussian<float>(n, d, 3), dO = gaussian<float>(n, d, 4);
-  FlashOutput<float> y{Matrix<float>(n, d), Vector<float>(n)};
-  Matrix<float> dQ(n, d), dK(n, d), dV(n, d);
-  const FlashHead<float> head{view_in<float>(Q), view_in<float>(K),
-                              view_in<float>(V), view_out(y.O),
-                              y.logZ.data(), rule};
-  const FlashCotangent<float> bar{view_in<float>(dO), nullptr, view_out(dQ),
-                                  view_out(dK), view_out(dV)};
+  const auto Q = gaussian<T>(n, d, 1), K = gaussian<T>(n, d, 2);
+  const auto V = gaussian<T>(n, d, 3), dO = gaussian<T>(n, d, 4);
+  FlashOutput<T> y{Matrix<T>(n, d), Vector<T>(n)};
+  Matrix<T> dQ(n, d), dK(n, d), dV(n, d);
+  const FlashHead<T> head{view_in<T>(Q), view_in<T>(K), view_in<T>(V),
+                          view_out(y.O), y.logZ.data(), rule};
+  const FlashCotangent<T> bar{view_in<T>(dO), nullptr, view_out(dQ),
+                              view_out(dK), view_out(dV), nullptr, dbias};
   const long before = live, first = calls;
   most = live;
-  flash_forward<float>({&head, 1});
+  flash_forward<T>({&head, 1});
   const long forward = most - before;
-  flash_backward<float>({&head, 1}, {&bar, 1});
+  flash_backward<T>({&head, 1}, {&bar, 1});
   return {forward, most - before, calls - first, before - none};
 }

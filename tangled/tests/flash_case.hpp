@@ -90,8 +90,9 @@ struct Dice {
   }
 };
 template <class T>
-Case<T> plain_case(Dice& roll, std::uint64_t seed) {
-  const Index n = roll(30), m = roll(40), d = 1 + roll(12), e = roll(11);
+Case<T> plain_case(Dice& roll, std::uint64_t seed, Index least = 0) {
+  const Index n = least + roll(30), m = least + roll(40);
+  const Index d = 1 + roll(12), e = roll(11);
   const T wide = roll(5) == 0 ? T(4) : T(1);
   Case<T> c{wide * gaussian<T>(n, d, seed), gaussian<T>(m, d, seed + 1),
             gaussian<T>(m, e, seed + 2),    gaussian<T>(n, m, seed + 3),
@@ -105,9 +106,9 @@ Case<T> plain_case(Dice& roll, std::uint64_t seed) {
   return c;
 }
 template <class T>
-Case<T> random_case(std::uint64_t seed) {
+Case<T> random_case(std::uint64_t seed, Index least = 0) {
   Dice roll{seed};
-  Case<T> c = plain_case<T>(roll, 10 * seed);
+  Case<T> c = plain_case<T>(roll, 10 * seed, least);
   FlashRule<T>& r = c.plain;
   if (roll(2)) r.right = roll(4) * roll(4);
   if (roll(3) == 0) r.left = roll(9);
@@ -552,16 +553,20 @@ template <class T>
 double tangent_off() {
   constexpr Index n = detail::width<T> + 1;
   using Numbers = Eigen::Array<T, Eigen::Dynamic, 1>;
-  long double worst = 0;
+  double worst = 0;
+  const auto see = [&](T x) {
+    const Numbers t = Numbers::Constant(n, x).tanh();
+    const long double truth = std::tanh((long double)x);
+    for (const T y : {t[0], t[n - 1]})
+      worst = worse(worst, double(std::abs(y - truth)));
+  };
   const auto last = std::bit_cast<std::uint32_t>(16.0f);
   for (auto bits = std::bit_cast<std::uint32_t>(0x1p-20f); bits < last;
        bits += 1009) {
     const T x = T(std::bit_cast<float>(bits)) * (1 - T(0x1p-30));
-    const Numbers t = Numbers::Constant(n, x).tanh();
-    const long double truth = std::tanh((long double)x);
-    for (const T y : {t[0], t[n - 1]})
-      worst = std::max(worst, std::abs(y - truth));
+    see(x), see(-x);
   }
-  return double(worst) / unit_roundoff<T>();
+  for (const T x : {T(17), T(1e4), T(inf)}) see(x), see(-x);
+  return worst / unit_roundoff<T>();
 }
 }  // namespace attn

@@ -307,19 +307,23 @@ double rebased(const Truth& t, Index i) {
 BOOST_AUTO_TEST_CASE(decode_any_pages) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice roll{seed};
-    const Index n = 1 + roll(600), d = 1 + roll(9), e = roll(7);
+    const bool is_long = seed % 4 == 0;
+    const Index n = (is_long ? 8192 : 1) + roll(600);
+    const Index d = 1 + roll(9), e = roll(7);
     const auto K = gaussian<float>(n, d, seed);
     const auto V = gaussian<float>(n, e, seed + 1);
     const Matrix<float> q = 2 * gaussian<float>(1 + roll(9), d, seed + 2);
     std::vector<Page<float>> pages;
     for (Index j = 0; j < n;) {
-      const Index b = std::min(n - j, roll(90));
+      const Index one = is_long && roll(3) == 0 ? 8192 : 0;
+      const Index b = std::min(n - j, std::abs(one - roll(90)));
       pages.push_back({view_in<float>(K.middleRows(j, b)),
                        view_in<float>(V.middleRows(j, b))});
       j += b;
     }
     Case<float> c{q, K, V, {}, {}, {}, {}};
     if (roll(2)) c.plain.right = 0;
+    if (roll(2)) c.plain.sink = 8.0f;
     verify_few(c, pages);
 
     // hold a cache to the bound of single keys
@@ -374,12 +378,13 @@ BOOST_AUTO_TEST_CASE(few_queries_of_a_group) {
 }
 BOOST_AUTO_TEST_CASE(few_queries_on_a_long_cache) {
   Case<double> c{gaussian<double>(3, 5, 1, "Q"),
-                 gaussian<double>(8193, 5, 1, "K"),
-                 gaussian<double>(8193, 2, 1, "V"), {}, {}, {}, {}};
-  c.plain.share = 3, c.plain.slope = 0.001;
-  verify_few(c, paged(c.K, c.V, 8193));
+                 gaussian<double>(16385, 5, 1, "K"),
+                 gaussian<double>(16385, 2, 1, "V"), {}, {}, {}, {}};
+  const std::vector<double> sinks{0, 8, 9};
+  c.plain.share = 3, c.plain.slope = 0.0001, c.plain.sinks = sinks;
+  verify_few(c, paged(c.K, c.V, 16385));
   c.plain.left = 100, c.plain.right = 0;
-  verify_few(c, paged(c.K, c.V, 8193));
+  verify_few(c, paged(c.K, c.V, 16385));
   const auto clean = decode<double>(c.Q, paged(c.K, c.V, 5000), c.plain);
   c.K.topRows(8000).setConstant(NaN), c.V.topRows(8000).setConstant(NaN);
   const auto y = decode<double>(c.Q, paged(c.K, c.V, 5000), c.plain);

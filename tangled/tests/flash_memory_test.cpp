@@ -138,12 +138,27 @@ BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
   verify(double(std::abs(small.forward - large.forward)), 0);
   verify(double(std::abs(small.both - large.both)), 0);
 }
-BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
-  auto rule = causal_rule<float>();
-  rule.softcap = 2.0f, rule.slope = 0.1f, rule.sink = 1.0f;
-  const Held small = held(200, 24, rule), large = held(600, 24, rule);
-  verify(double(std::abs(small.both - large.both)), 0);
+template <class T>
+Held held_by_variants(Index n) {
+  const Matrix<T> bias = Matrix<T>::Zero(n, n);
+  const Matrix<bool> keep = Matrix<bool>::Constant(n / 8, n / 8, true);
+  auto rule = causal_rule<T>();
+  rule.softcap = T(2), rule.slope = T(0.1), rule.sink = T(1);
+  rule.bias = &bias, rule.keep = &keep, rule.keep_q = rule.keep_k = 8;
+  Matrix<T> dbias;
+  return held<T>(n, 24, rule, &dbias);
+}
+template <class T>
+void check_held_by_variants() {
+  const Held small = held_by_variants<T>(400), large = held_by_variants<T>(600);
+  verify(double(std::abs(small.forward - large.forward)), 0);
   verify(double(std::abs(small.calls - large.calls)), 0);
+  verify(std::abs(double(large.both - small.both) -
+                  sizeof(T) * (600.0 * 600 - 400.0 * 400)), 0);
+}
+BOOST_AUTO_TEST_CASE(workspace_of_all_variants) {
+  check_held_by_variants<float>();
+  check_held_by_variants<double>();
 }
 Held held_together(Index n) {
   const Index q = detail::lanes<float> / 2 + 1, d = 24;
@@ -171,12 +186,13 @@ BOOST_AUTO_TEST_CASE(workspace_of_heads_together) {
   BOOST_TEST(small.forward > 0);
 }
 long held_by_sharing(Index n) {
-  const Matrix<float> X = Matrix<float>::Ones(n, 24);
-  Matrix<float> O = X, dQ = X, other = X, dK(n, 24), dV(n, 24);
-  const Vector<float> L = Vector<float>::Constant(n, 9);
-  Vector<float> logZ = L;
-  const auto x = view_in<float>(X);
-  const FlashHead<float> head{x, x, x, view_out(O), logZ.data(), {}};
+  const Matrix<float> Q = Matrix<float>::Ones(70, 24), dO = Q.leftCols(7);
+  const Matrix<float> K = Matrix<float>::Ones(n, 24), V = K.leftCols(7);
+  Matrix<float> O = dO, dQ = Q, other = Q, dK = K, dV = V;
+  Vector<float> logZ = Vector<float>::Constant(70, 9);
+  const auto x = view_in<float>(dO);
+  const FlashHead<float> head{view_in<float>(Q), view_in<float>(K),
+                              view_in<float>(V), view_out(O), logZ.data(), {}};
   const std::array heads{head, head};
   const std::array bars{
       FlashCotangent<float>{x, nullptr, view_out(dQ), view_out(dK),
@@ -191,6 +207,6 @@ long held_by_sharing(Index n) {
 }
 BOOST_AUTO_TEST_CASE(workspace_of_shared_keys) {
   const long one = held_by_sharing(200), two = held_by_sharing(400);
-  verify(std::abs(double(two - one) - 4.0 * 200 * 2 * 24), 0);
+  verify(std::abs(double(two - one) - 4.0 * 200 * (24 + 7)), 0);
 }
 BOOST_AUTO_TEST_SUITE_END()

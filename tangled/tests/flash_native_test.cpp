@@ -1,5 +1,5 @@
 // tests/flash_native_test.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
-// flags: -O3 -march=native -Wno-uninitialized
+// flags: -O3 -march=native -DNDEBUG -fopenmp -Wno-uninitialized
 
 // include what each width checks
 #include "prelude.hpp"

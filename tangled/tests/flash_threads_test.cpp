@@ -102,10 +102,15 @@ BOOST_AUTO_TEST_CASE(threads_with_few_queries) {
   });
 }
 BOOST_AUTO_TEST_CASE(threads_with_all_variants) {
-  on_threads([](int) {
-    for (std::uint64_t seed = 1; seed <= 60; ++seed)
-      check_backward(random_case<float>(seed));
-  });
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto c = random_case<float>(seed, 3 * detail::lanes<float>);
+    const auto g = check_backward<double>(c);
+    on_threads([&](int) {
+      const auto h = check_backward<double>(c);
+      verify(distance(g.Q, h.Q) + distance(g.K, h.K) + distance(g.V, h.V), 0);
+      verify(distance(g.bias, h.bias) + distance(g.sink, h.sink), 0);
+    });
+  }
 }
 
 // check that exceptions come home
