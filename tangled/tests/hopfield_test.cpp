@@ -227,9 +227,14 @@ BOOST_AUTO_TEST_CASE(fields_that_are_no_numbers) {
   BOOST_TEST((!end.fixed && end.sweeps == 20 && end.x.hasNaN()));
   const Matrix<double> chase{{0, 1}, {-1, 0}};  // never comes to rest
   BOOST_TEST(settle(chase, Vector<double>{{1, 1}}).sweeps == 1000);
-  Matrix<double> K = signs(4, 8, 2);
-  K(1, 3) = std::nan("");
-  BOOST_TEST(exponential_update(K, x).hasNaN());
+  for (const double entry : {std::nan(""), 0.5, 0.0}) {
+    Matrix<double> K = signs(4, 8, 2);
+    K(1, 3) = entry;
+    const Vector<double> z = K.row(1).transpose();
+    for (const auto& f : {K, signs(4, 8, 2)})
+      BOOST_CHECK_EXCEPTION(exponential_update(f, f == K ? x : z),
+                            std::domain_error, says("entry is no sign"));
+  }
 }
 BOOST_AUTO_TEST_CASE(random_starts) {
   int patterns = 0, tried = 0;

@@ -379,21 +379,33 @@ double retrieved_fraction(const Matrix<S>& K, Index i,
 
 // recall binary patterns
 /// The network with energy -sum_j exp(d m_j): all neurons of x (d) at once
-/// take the signs of eq. dense-update for binary patterns K (M x d).
-/// Throws std::invalid_argument unless x has d entries.
+/// take the signs of eq. dense-update for binary patterns K (M x d); at a
+/// tie they stay.  Throws std::invalid_argument unless x has d entries,
+/// std::domain_error unless those of K and x are 1 or -1.
 template <class = void>
 Vector<double> exponential_update(const Matrix<double>& K,
                                   const Vector<double>& x) {
-  require(K.cols() == x.size(), "exponential_update: K is ", shape(K),
-          " but x has ", x.size(), " entries");
-  Vector<double> o = K * x, y(x.size());
-  const double top = K.rows() > 0 ? o.maxCoeff() : 0;
-  for (Index a = 0; a < x.size(); ++a) {
-    double field = 0;
-
+  const Index d = x.size();
+  require(K.cols() == d, "exponential_update: K is ", shape(K),
+          " but x has ", d, " entries");
+  require_domain((K.array().abs() == 1).all() && (x.array().abs() == 1).all(),
+                 "exponential_update: an entry is no sign");
+  const Vector<double> o = K * x;
+  Vector<double> y(d);
+  for (Index a = 0; a < d; ++a) {
     // let the other neurons vote on neuron $a$
-    for (Index j = 0; j < K.rows(); ++j)
-      field += K(j, a) * std::exp(o(j) - K(j, a) * x(a) - top);
+    Vector<double> votes = Vector<double>::Zero(d);
+    for (Index j = 0; j < K.rows(); ++j) {
+      const double h = o(j) - K(j, a) * x(a);
+      votes(Index((double(d - 1) - h) / 2)) += K(j, a);
+    }
+
+    // weigh the votes from the weakest on
+    double sum = 0, field = 0;
+    for (Index k = d - 1; k >= 0; --k) {
+      sum = votes(k) + std::exp(-2.0) * sum;
+      if (votes(k) != 0) field = sum;
+    }
     y(a) = detail::follow(field, x(a));
   }
   return y;
