@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(basins_are_kept) {
     double beta = 0.1;
     while (!basin(K, 0, beta).kept() && beta < 100) beta *= 1.1;
     const Basin b = basin(K, 0, beta);
-    if (!b.kept()) continue;  // a pattern inside the hull of the others
+    if (!b.kept()) continue;  // another scores as high at it, or nearly
     ++tried;
 
     // draw two cues on the surface of the ball
@@ -220,6 +220,17 @@ BOOST_AUTO_TEST_CASE(basins_are_kept) {
     verify((fx - fy).norm(), b.rate * (x - y).norm() + slack);
     const Matrix<double> end = hopfield_retrieve(x, K, beta, 9000).X;
     verify((end - K.row(0)).norm(), b.rate * b.radius + slack);
+    Index best = -1;
+    Vector<double>(K * end.transpose()).maxCoeff(&best);
+    verify(double(best), 0);
+
+    // compare the separation with the exact one
+    const Matrix<quad> Kq = lift<quad>(K);
+    quad least = HUGE_VAL;
+    for (Index j = 1; j < M; ++j)
+      least = std::min(least, quad((Kq.row(0) - Kq.row(j)).dot(Kq.row(0))));
+    verify(distance(quad(b.separation), least),
+           gamma(d + 2, 0x1p-53) * K.row(0).norm() * b.reach);
   }
   BOOST_TEST(tried > 100);
 }
@@ -393,6 +404,25 @@ BOOST_AUTO_TEST_CASE(certificate_by_hand) {
     verify(std::abs(b.radius * beta * 5 - 1), 4 * u);
     verify(std::abs(b.rate - q), 12 * u * q);
     BOOST_TEST(b.kept() == (beta > 0.3));
+  }
+}
+BOOST_AUTO_TEST_CASE(hot_memories_are_not_kept) {
+  const Matrix<double> I = Matrix<double>::Identity(3, 3);
+  fact("rate", basin(I, 0, 0.05).rate, 2);
+  for (const double beta : {0.01, 0.05, 0.09}) {
+    const Basin b = basin(I, 0, beta);
+    BOOST_TEST((b.rate < 1 && !b.kept()));
+    const auto X = hopfield_retrieve(I, I, beta, 1000, 1e-14).X;
+    verify((X.array() - 1 / 3.0).abs().maxCoeff(), 1e-13);
+  }
+  const Matrix<double> K{{0, 3}, {3, 0}, {-2, 0}};
+  BOOST_TEST((basin(K, 1, 0.001).rate < 1 && !basin(K, 1, 0.001).kept()));
+  double cold = 1;
+  while (cold < 9 && !basin(I, 0, cold).kept()) cold += 0.001;
+  fact("cold", cold, 3);
+  for (double beta = cold; beta < 40; beta *= 1.1) {
+    BOOST_TEST(basin(I, 0, beta).kept());
+    refute(hopfield_retrieve(I.topRows(1), I, beta, 1000, 1e-14).X(0), 0.5);
   }
 }
 BOOST_AUTO_TEST_CASE(reach_of_a_memory) {

@@ -324,12 +324,14 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
 struct Basin {
   double separation, reach;  // Delta_i and D_i
   double radius, rate;       // r = 1/(beta D_i) and q
-  bool kept() const { return rate < 1; }
+  /// Is q < 1, and beta Delta_i >= 1 or D_i = 0?
+  bool kept() const { return rate < 1 && !(separation < radius * reach); }
 };
 
 /// Certificate of pattern i among the patterns K (M x d), for the metric
-/// delta; all NaN, and nothing kept, unless K is finite.  Throws
-/// std::invalid_argument unless 0 <= i < M, std::domain_error for a bad beta.
+/// delta, up to roundings in double; all NaN, and nothing kept, unless K is
+/// finite.  Throws std::invalid_argument unless 0 <= i < M,
+/// std::domain_error unless 0 < beta < infinity.
 template <class D>
 Basin basin(const Expr<D>& patterns, Index i, double beta) {
   detail::require_beta("basin", beta);
