@@ -38,13 +38,14 @@ void updates_within_eta() {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const Index d = Index(1 + seed % 20), M = Index(1 + seed % 31);
     const double size = std::pow(2.0, double(seed % 5) - 2);
-    const double beta = std::pow(2.0, double(seed % 7) - 3);
     const Matrix<S> K =
         (size * gaussian<double>(M, d, seed, "K")).template cast<S>();
     const Matrix<S> mix =
         attn::gibbs(gaussian<S>(1, M, seed, "mix"), S(0.5));
-    const double eta = detail::update_error(K, beta);
     const double R = lift<double>(K).rowwise().norm().maxCoeff();
+    double beta = std::pow(2.0, double(seed % 7) - 3);
+    while (2.5 * beta * R * R > 60) beta /= 2;
+    const double eta = detail::update_error(K, beta);
     BOOST_TEST(20 * eta <= R);
     BOOST_TEST(8 * double(d + 1) * unit_roundoff<S>() <= 1);
     Matrix<S> x(2, d);
@@ -118,9 +119,11 @@ BOOST_AUTO_TEST_CASE(tolerances_are_told) {
   // tell the tolerance of memories of one and of two
   const double one = detail::update_error(Matrix<double>{{1, 0}}, 0.5);
   verify(one / unit_roundoff<double>() - (2 + 6 + 2 * 0.5 * 3), 0);
-  const Matrix<float> near{{1.0f}, {1.0f + 0x1p-20f}};
-  const auto told = hopfield_retrieve(near, near, 1.0f, 7);
-  BOOST_TEST((!told.converged && told.steps == 7 && told.tolerance > 0));
+  for (const float size : {1.0f, 0x1p-57f}) {
+    const Matrix<float> near{{size}, {size * (1.0f + 0x1p-20f)}};
+    const auto told = hopfield_retrieve(near, near, 1.0f, 7);
+    BOOST_TEST((!told.converged && told.steps == 7 && told.tolerance > 0));
+  }
 
   // let states stop one by one
   const Matrix<double> two{{3, 0}, {0, 3}};
@@ -134,6 +137,14 @@ BOOST_AUTO_TEST_CASE(tolerances_are_told) {
   BOOST_TEST((all.rest(0) < all.rest(1) && all.rest(1) == all.steps));
   const auto brief = hopfield_retrieve(x, two, 1.0, all.steps - 1, 1e-9);
   BOOST_TEST((!brief.converged && brief.rest(1) == 0 && brief.rest(0) > 0));
+  const Matrix<double> I = Matrix<double>::Identity(3, 3);
+  Matrix<double> mean = Matrix<double>::Constant(2, 3, 1 / 3.0);
+  mean.row(0) += RowVector<double>{{1e-11, 0, -1e-11}};
+  mean.row(1) += RowVector<double>{{1e-3, 0, -1e-3}};
+  const auto alone = hopfield_retrieve(mean.topRows(1), I, 4.0, 999, 1e-9);
+  const auto both = hopfield_retrieve(mean, I, 4.0, 999, 1e-9);
+  BOOST_TEST((alone.steps == 1 && both.converged && both.rest(0) > 1));
+  refute(distance(alone.X, both.X.topRows(1)), 0.5);
 }
 
 // check the convergence

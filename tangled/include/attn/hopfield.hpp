@@ -247,8 +247,9 @@ struct Retrieved {
   Vector<Index> rest;
 };
 
-/// Iterates hopfield_update in the metric g from X until no entry moves by
-/// more than tol, or for max_steps.  Throws as hopfield_update.
+/// Iterates hopfield_update in the metric g from X until no entry of any row
+/// moves by more than tol, or for max_steps; a row that has rested may move
+/// again while it waits for the others.  Throws as hopfield_update.
 template <class DX, class DK>
 Retrieved<ScalarOf<DX>> hopfield_retrieve(
     const Expr<DX>& X, const Expr<DK>& K, const ScalarOf<DX>& beta,
@@ -310,7 +311,7 @@ Retrieved<ScalarOf<DX>> hopfield_retrieve(
   const Matrix<S> k = K;
   S reach(0);
   for (Index j = 1; j < k.rows(); ++j) {
-    const S away = (k.row(j) - k.row(0)).norm();
+    const S away = (k.row(j) - k.row(0)).stableNorm();
     if (!(away <= reach)) reach = away;
   }
   const bool small = tol <= reach / S(100) || reach == S(0);
