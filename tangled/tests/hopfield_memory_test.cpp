@@ -643,12 +643,20 @@ BOOST_AUTO_TEST_CASE(answer_two_steps) {
   fact("map", m);
   const double spread = (p.array() - p.mean()).square().sum() / 15;
   verify(std::abs(p.mean() - m), 4 * std::sqrt(spread / 16));
-  double most = 2;
-  for (double x = 1; x > 0.5; most *= 1.01) {
-    x = 1;
-    for (int t = 0; t < 5000; ++t) x = next_projection(x, most, 64);
-  }
-  fact("fixed", std::round(most));
+
+  // look for the first memory without a fixed point
+  const auto stays = [](double patterns) {
+    double x = 1;
+    for (int t = 0; t < 5000; ++t) x = next_projection(x, patterns, 64);
+    return x > 0.5;
+  };
+  double first = 2, most = 0;
+  while (stays(first)) ++first;
+  for (double x = 0.5; x < 1; x += 0x1p-12)
+    most = std::max(most, std::exp(8 * x - x * x / 2) * (1 - x) / x / 0.875);
+  fact("fixed", first);
+  refute(first - 1, most);
+  verify(first - 2, most);
   fact("once", std::round(std::exp(head_log_capacity(64))));
 }
 BOOST_AUTO_TEST_SUITE_END()
