@@ -27,7 +27,7 @@ inline double median_loss(double d, double beta) {
 
 int main() {
   std::cout << "d,cold,head,proved\n";
-  for (const int d : {4, 8, 12, 16, 20, 25, 36, 49, 64, 81, 100, 121, 144}) {
+  for (const int d : {4, 8, 12, 16, 20, 25, 36, 50, 64, 81, 100, 121, 144}) {
     std::cout << d << ',';
     if (d <= 20) std::cout << median_loss(d, 1.0);
     else std::cout << "nan";

@@ -613,5 +613,10 @@ BOOST_AUTO_TEST_CASE(guarantees_are_refused) {
   for (const Index k : {0, 1, 2})
     BOOST_CHECK_EXCEPTION(ramsauer_base(2, k != 0, k != 1, k != 2),
                           std::domain_error, says("ramsauer_base: d = 2"));
+  BOOST_CHECK_EXCEPTION(ramsauer_guarantee(20, 3, 1, 1.01),
+                        std::domain_error, says("p = 1.01"));
+  verify(ramsauer_guarantee(20, 1e-170, 1, 0.5), 0);
+  BOOST_CHECK_EXCEPTION(gaussian_capacity_rate(-1), std::domain_error,
+                        says("gaussian_capacity_rate: beta"));
 }
 BOOST_AUTO_TEST_SUITE_END()

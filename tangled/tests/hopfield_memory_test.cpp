@@ -470,6 +470,13 @@ BOOST_AUTO_TEST_CASE(no_certificate_without_numbers) {
   const Matrix<double> K = gaussian<double>(4, 6, 1, "K");
   BOOST_TEST(std::isnan(retrieved_fraction(K, 0, std::nan(""), 3.0, 5)));
   verify(1 - retrieved_fraction(K, 0, 0.0, 3.0, 5), 0);
+  verify(1 - retrieved_fraction(K.topRows(1).eval(), 0, 9.0, 3.0, 5), 0);
+  const Matrix<double> twice{{1, 0}, {1, 0}, {-1, 0}};
+  for (const Index i : {0, 1})
+    verify(retrieved_fraction(twice, i, 0.01, 5.0), 0);
+  verify(1 - retrieved_fraction(twice, 2, 0.01, 5.0), 0);
+  BOOST_CHECK_EXCEPTION(retrieved_fraction(K, 0, 1.0, -1.0),
+                        std::domain_error, says("beta must be positive"));
 }
 BOOST_AUTO_TEST_CASE(groups_act_alone) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

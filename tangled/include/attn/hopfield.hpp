@@ -100,7 +100,9 @@ Index sweep(const Matrix<S>& W, const std::vector<Index>& order,
   return flips;
 }
 }  // namespace detail
-/// Where the sequential dynamics came to rest, and after how many sweeps.
+/// Where the sequential dynamics came to rest, and after how many sweeps;
+/// fixed if the last turned no neuron, by fields that are exact for whole
+/// numbers (hebb_sums) and else have the roundings of all flips.
 template <class S>
 struct Settled {
   Vector<S> x;
@@ -358,7 +360,7 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
 /// Fraction of cues k_i + radius v, with v uniform on the unit sphere, that
 /// the iteration brings nearer to pattern i than to any other (M x d); NaN
 /// if a state has become one.  Throws std::invalid_argument unless
-/// 0 <= i < M and tries > 0.
+/// 0 <= i < M and tries > 0, and as hopfield_retrieve.
 template <std::same_as<double> S>
 double retrieved_fraction(const Matrix<S>& K, Index i,
                           double radius, double beta,
@@ -373,9 +375,9 @@ double retrieved_fraction(const Matrix<S>& K, Index i,
 
   // count the states that are nearest to pattern $i$
   for (Index t = 0; t < tries; ++t) {
-    Index nearest = 0;
-    (K.rowwise() - X.row(t)).rowwise().squaredNorm().minCoeff(&nearest);
-    good += X.row(t).allFinite() ? double(nearest == i) : NAN;
+    Vector<S> away = (K.rowwise() - X.row(t)).rowwise().squaredNorm();
+    const S own = std::exchange(away(i), S(HUGE_VAL));
+    good += X.row(t).allFinite() ? double(own < away.minCoeff()) : NAN;
   }
   return good / double(tries);
 }
@@ -426,9 +428,9 @@ inline double lambert_w(double x) {
   return w;
 }
 /// The base c of eq. ramsauer for patterns of length kappa sqrt(d - 1);
-/// throws std::domain_error unless d > 1 and beta, kappa, p > 0.
+/// throws std::domain_error unless d > 1, beta, kappa > 0, 0 < p <= 1.
 inline double ramsauer_base(double d, double kappa, double beta, double p) {
-  require_domain(d > 1 && kappa > 0 && beta > 0 && p > 0,
+  require_domain(d > 1 && kappa > 0 && beta > 0 && p > 0 && p <= 1,
                  "ramsauer_base: d = ", d, ", kappa = ", kappa, ", beta = ",
                  beta, ", p = ", p);
   const double k2 = kappa * kappa, b = 2 * k2 * beta / 5;
@@ -442,17 +444,19 @@ inline double ramsauer_guarantee(double d, double kappa, double beta,
                                  double p) {
   const double most =
       std::sqrt(p) * std::pow(ramsauer_base(d, kappa, beta, p), (d - 1) / 4);
-  return most < 2 ? 0 : most;
+  return most >= 2 ? most : 0;
 }
 
 // estimate capacities of random patterns
 /// Rate gamma with capacity e^(gamma d) for Gaussian patterns of norm
-/// sqrt(d): beta - beta^2/2, or 1/2 from beta = 1 on (thm. cold).
+/// sqrt(d): beta - beta^2/2, or 1/2 from beta = 1 on (thm. cold).  Throws
+/// std::domain_error unless 0 < beta < infinity.
 inline double gaussian_capacity_rate(double beta) {
   detail::require_beta("gaussian_capacity_rate", beta);
   return beta < 1 ? beta - beta * beta / 2 : 0.5;
 }
-/// The same for patterns on the sphere of radius sqrt(d) (prop. sphere).
+/// The same for patterns on the sphere of radius sqrt(d) (prop. sphere);
+/// throws as gaussian_capacity_rate.
 inline double spherical_capacity_rate(double beta) {
   detail::require_beta("spherical_capacity_rate", beta);
   const double t = beta / (0.5 + std::hypot(0.5, beta));
