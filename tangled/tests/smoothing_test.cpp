@@ -306,6 +306,22 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_exist) {
   BOOST_CHECK_EXCEPTION(local_linear(one, q, K, K.topRows(3)),
                         std::invalid_argument, says("local_linear: A is 1x4"));
 }
+BOOST_AUTO_TEST_CASE(lines_through_no_number) {
+  const Matrix<double> K = gaussian<double>(5, 2, 1, "K");
+  const Matrix<double> A = softmax(gaussian<double>(2, 5, 1, "A"));
+  const Matrix<double> Q = K.topRows(2), truth = local_linear(A, Q, K, K);
+  const double nan = std::nan("");
+  Matrix<double> bad = A, far = K;
+  bad(0, 2) = nan;
+  const Matrix<double> O = local_linear(bad, Q, K, K);
+  BOOST_TEST(O.row(0).array().isNaN().all());
+  verify((O - truth).row(1).norm(), 0);
+  BOOST_TEST(local_linear(A, Q, K, K, nan).array().isNaN().all());
+  for (const double x : {nan, HUGE_VAL, -HUGE_VAL}) {
+    far(3, 1) = x;
+    BOOST_TEST(local_linear(A, Q, far, K, 1.0).array().isNaN().all());
+  }
+}
 
 // check the edges of regression
 BOOST_AUTO_TEST_CASE(regression_edges) {
@@ -317,7 +333,7 @@ BOOST_AUTO_TEST_CASE(regression_edges) {
   BOOST_TEST(nadaraya_watson(none, Q, Q, 1.0).O.rows() == 0);
   const auto sharp = nadaraya_watson(Q, Q, Q, 1e-9);
   verify(largest(sharp.O - Q), 0);
-  for (const double h : {0.0, -1.0, std::nan("")})
+  for (const double h : {0.0, -1.0, std::nan(""), 1e-170, 1e160, HUGE_VAL})
     BOOST_CHECK_EXCEPTION(nadaraya_watson(Q, Q, Q, h), std::domain_error,
                           says("nadaraya_watson: bandwidth"));
   BOOST_CHECK_EXCEPTION(nadaraya_watson(Q, Q, V0, 1.0),

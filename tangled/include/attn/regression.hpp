@@ -60,15 +60,16 @@ Attention<ScalarOf<D>> nadaraya_watson(
   return {std::move(O), std::move(A), std::move(G), std::move(logZ)};
 }
 /// The same with bandwidth h in every direction; throws
-/// std::domain_error unless h > 0.
+/// std::domain_error unless h > 0 and 1 / h^2 is positive and finite.
 template <class D>
 Attention<ScalarOf<D>> nadaraya_watson(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
     const Rows<ScalarOf<D>>& V, const ScalarOf<D>& h) {
   using S = ScalarOf<D>;
-  require_domain(S(0) < h, "nadaraya_watson: bandwidth ", h);
-  return nadaraya_watson(Q, K, V,
-                         Metric<S>::scaled(Q.cols(), S(1) / (h * h)));
+  const S g = S(1) / (h * h);
+  require_domain(S(0) < h && S(0) < g && g - g == S(0),
+                 "nadaraya_watson: bandwidth ", h);
+  return nadaraya_watson(Q, K, V, Metric<S>::scaled(Q.cols(), g));
 }
 
 // predict each value from the others
@@ -92,7 +93,7 @@ Matrix<ScalarOf<D>> leave_one_out(
 // fit a weighted line
 namespace detail {
 /// Value at q of the weighted line through (K, V), weights a (sum 1).
-/// Throws std::domain_error.
+/// NaN if a moment of the keys is.  Throws std::domain_error.
 template <class S>
 RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
                      const Rows<S>& K, const Rows<S>& V, const S& ridge,
@@ -108,6 +109,8 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
   G.diagonal().array() += ridge;
 
   // refuse keys that determine no slope
+  if (!(G.array() == G.array()).all())
+    return RowVector<S>::Constant(V.cols(), G.sum());
   const auto why = diagnose(G);
   require_domain(why.positive(), "local_linear: the keys that query ", query,
                  " sees leave a direction undetermined (pivot ", why.pivot,
@@ -120,7 +123,7 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
 /// empty), Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v (eq.
 /// local-linear).  Throws std::invalid_argument on shapes,
 /// std::domain_error for ridge < 0, a negative weight, other sums or a
-/// singular row.
+/// singular row.  A NaN weight or key makes its row NaN.
 template <class D>
 Matrix<ScalarOf<D>> local_linear(
     const Expr<D>& A, const Rows<ScalarOf<D>>& Q,
