@@ -283,6 +283,58 @@ BOOST_AUTO_TEST_CASE(chunks_equal_recurrence) {
       }
     }
 }
+template <class F>
+void spoil_a_token(Index t, const F& attend) {
+  const Matrix<double> X = gaussian<double>(9, 3, 1, "X").cwiseAbs();
+  const Matrix<double> truth = attend(X, X, X);
+  for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    Matrix<double> Y = X;
+    Y.row(t).setConstant(bad);
+    for (const Matrix<double>& O :
+         {attend(Y, X, X), attend(X, Y, X), attend(X, X, Y)}) {
+      verify(distance(O.topRows(t), truth.topRows(t)), 0);
+      BOOST_TEST(!O.row(t).array().isFinite().all());
+    }
+  }
+}
+BOOST_AUTO_TEST_CASE(nothing_comes_from_the_future) {
+  using M = Matrix<double>;
+  const Vector<double> half = Vector<double>::Constant(9, 0.5);
+  for (const Index t : {0, 4, 8})
+    for (const Index C : {1, 4, 9, 32}) {
+      for (const bool erase : {false, true})
+        spoil_a_token(t, [&](const M& F, const M& P, const M& V) {
+          return chunked(F, P, V, Rule<double>{half, half, erase}, C).O;
+        });
+      spoil_a_token(t, [&](const M& F, const M& P, const M& V) {
+        return causal_linear_attention(F, P, V, C);
+      });
+    }
+  M F = M::Ones(8, 3), P = F;
+  F.row(0) *= 1e200, P.row(7) *= 1e200;
+  const M v = M::Ones(8, 1);
+  verify(std::abs(chunked(F, P, v, additive<double>(8)).O(0) / 3e200 - 1),
+         0x1p-50);
+  verify(std::abs(causal_linear_attention(F, P, v)(0) - 1), 0);
+}
+BOOST_AUTO_TEST_CASE(gradients_do_not_mix_times) {
+  const Matrix<double> X = gaussian<double>(9, 3, 1, "X");
+  const Vector<double> half = Vector<double>::Constant(9, 0.5);
+  for (const bool erase : {false, true})
+    for (const Index C : {1, 4, 9, 32}) {
+      const Rule<double> rule{half, half, erase};
+      const auto back = [&](const auto& P, const auto& V, const auto& dO) {
+        return recurrence_vjp(X, P, V, rule, dO, C);
+      };
+      Matrix<double> Y = X;
+      Y.row(4).setConstant(std::nan(""));
+      const auto truth = back(X, X, X), late = back(X, X, Y);
+      for (const auto& d : {back(Y, X, X), back(X, Y, X)})
+        verify(distance(d.Phi.topRows(4), truth.Phi.topRows(4)), 0);
+      verify(distance(late.Psi.bottomRows(4), truth.Psi.bottomRows(4)), 0);
+      verify(distance(late.V.bottomRows(4), truth.V.bottomRows(4)), 0);
+    }
+}
 BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
   const Stream x(8, 3, 5);
   const Rule<Fp> rule{x.alpha, x.beta, true};
@@ -619,7 +671,8 @@ BOOST_AUTO_TEST_CASE(causal_gradient_walks_once) {
   const long plain = count([&] {
     recurrence_vjp(F, F, W, additive<Counted>(n), W, C);
   });
-  const long outputs = n * (C * (m + v + 2) + (m + 1) * (v + 1) + v);
+  const long outputs = n * (C * (m + 1) + (m + 1) * (v + 1) + v) +
+                       n * (C + 1) * (v + 1) / 2;
   verify(std::abs(double(causal - plain - outputs)), 0);
 }
 
@@ -683,6 +736,7 @@ BOOST_AUTO_TEST_CASE(linear_refusals) {
   refused([&] { linear_attention_vjp(F, F, F, G); }, "dO is 4x2");
   refused([&] { recurrence(F, G, F, rule); }, "recurrence: Phi is 3x2");
   refused([&] { recurrence(F, F, F, additive<double>(2)); }, "2 decays");
+  refused([&] { additive<double>(-1); }, "additive: -1 steps");
   refused([&] { chunked(F, F, F, rule, 0); }, "chunks of length 0");
   refused([&] { causal_linear_attention(F, F, F, 0); }, "chunks of length 0");
   refused([&] { causal_linear_attention(F, T, F); }, "Psi is 3x3");

@@ -279,9 +279,11 @@ struct Rule {
   Vector<S> alpha, beta;
   bool erase = false;
 };
-/// Nothing is forgotten: n steps of linear attention.
+/// Nothing is forgotten: n steps of linear attention.  Throws
+/// std::invalid_argument if n is negative.
 template <class S>
 Rule<S> additive(Index n) {
+  require(n >= 0, "additive: ", n, " steps");
   return {Vector<S>::Ones(n), Vector<S>::Ones(n), false};
 }
 /// The state decays by alpha_t before it is written to; throws
@@ -367,6 +369,25 @@ Recurrent<ScalarOf<D>> recurrence(
   return {std::move(O), std::move(M)};
 }
 namespace detail {
+// multiply with a lower triangle
+/// y += A x for a square A, of which nothing above the diagonal is read.
+template <class Y, class A, class X>
+void add_lower(Y& y, const A& a, const X& x) {
+  for (Index t = 0; t < a.rows(); ++t) {
+    auto row = y.row(t);
+    add_times(row, a.row(t).head(t + 1), x.topRows(t + 1));
+  }
+}
+/// y += A^T x, likewise.
+template <class Y, class A, class X>
+void add_lower_transposed(Y& y, const A& a, const X& x) {
+  for (Index t = 0; t < a.rows(); ++t) {
+    auto row = y.row(t);
+    const Index n = a.rows() - t;
+    add_times(row, a.col(t).tail(n).transpose(), x.bottomRows(n));
+  }
+}
+
 // open a chunk and leave it
 /// D_ts = alpha_{s+1} ... alpha_t for s <= t, else 0 (thm. chunks).
 template <class S>
@@ -425,7 +446,9 @@ template <class S>
 Matrix<S> chunk_outputs(const Chunk<S>& c, const Matrix<S>& M) {
   const Matrix<S> A = c.D.cwiseProduct(times(c.Phi, c.Psi.transpose()));
   const Matrix<S> old = times(c.Phi, M);
-  return times(A, c.U) + Matrix<S>(c.g.asDiagonal() * old);
+  Matrix<S> O = c.g.asDiagonal() * old;
+  add_lower(O, A, c.U);
+  return O;
 }
 /// The state after a chunk that was opened with M (eq. chunk).
 template <class S>
@@ -451,8 +474,9 @@ Matrix<S> walk_chunks(const Sequence<S>& x, Index length, Matrix<S> M,
 }  // namespace detail
 
 // work through a chunk
-/// recurrence(...) in chunks of the given length, by matrix products.
-/// Throws std::invalid_argument.
+/// recurrence(...) in chunks of the given length, by matrix products; no
+/// output depends on later tokens, be they NaN.  Throws
+/// std::invalid_argument.
 template <class D>
 Recurrent<ScalarOf<D>> chunked(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
@@ -519,7 +543,7 @@ Recurrent<ScalarOf<D>> causal_linear_stream(
     A.template triangularView<Eigen::StrictlyUpper>().setZero();
     Vector<S> l = A.rowwise().sum();
     add_times(l, F, z);
-    add_times(o, A, W);
+    detail::add_lower(o, A, W);
     add_times(o, F, M);
 
     // divide by the normaliser
@@ -536,7 +560,8 @@ Recurrent<ScalarOf<D>> causal_linear_stream(
   return {std::move(O), std::move(memory)};
 }
 /// Causal linear attention: the additive rule, normalised; zero where the
-/// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v.  Throws on shapes.
+/// normaliser is.  Phi, Psi n x m, V n x d_v -> n x d_v, row t from the
+/// first t tokens alone, be later ones NaN.  Throws on shapes.
 template <class D>
 Matrix<ScalarOf<D>> causal_linear_attention(
     const Expr<D>& Phi, const Rows<ScalarOf<D>>& Psi,
@@ -572,8 +597,8 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   const Matrix<S> later = times(c.Psi, dM);
 
   // send cotangents back through the increments
-  Matrix<S> dU = times(c.D.cwiseProduct(P).transpose(), dO);
-  dU += l.asDiagonal() * later;
+  Matrix<S> dU = l.asDiagonal() * later;
+  add_lower_transposed(dU, c.D.cwiseProduct(P).eval(), dO);
   Matrix<S> dR(C, dU.cols());
   for (Index t = C; t-- > 0;) {
     if (erase)
@@ -586,9 +611,10 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   // send cotangents back through the products
   const Matrix<S> dA = times(dO, c.U.transpose());
   const Matrix<S> E = c.D.cwiseProduct(dA), shown = times(dO, M.transpose());
-  Matrix<S> dPhi = times(E, c.Psi), dPsi = times(E.transpose(), c.Phi);
-  dPhi += c.g.asDiagonal() * shown;
-  dPsi += l.asDiagonal() * times(c.U, dM.transpose());
+  Matrix<S> dPhi = c.g.asDiagonal() * shown;
+  Matrix<S> dPsi = l.asDiagonal() * times(c.U, dM.transpose());
+  add_lower(dPhi, E, c.Psi);
+  add_lower_transposed(dPsi, E, c.Phi);
   Matrix<S> dD = dA.cwiseProduct(P);
   Vector<S> dg = shown.cwiseProduct(c.Phi).rowwise().sum();
   dD.row(C - 1) += later.cwiseProduct(c.U).rowwise().sum().transpose();
@@ -600,11 +626,12 @@ void chunk_vjp(const Chunk<S>& c, bool erase, Index s, const Matrix<S>& M,
   if (erase) {
     // blame the keys that erased
     const Matrix<S> dL = times(dR, c.U.transpose());
-    Matrix<S> F = c.D.cwiseProduct(dL);
+    Matrix<S> F = -c.D.cwiseProduct(dL);
     F.diagonal().setZero();
     const Matrix<S> hidden = times(dR, M.transpose());
     dPsi -= c.g.asDiagonal() * hidden;
-    dPsi -= times(F, c.Psi) + times(F.transpose(), c.Psi);
+    add_lower(dPsi, F, c.Psi);
+    add_lower_transposed(dPsi, F, c.Psi);
     dD -= dL.cwiseProduct(times(c.Psi, c.Psi.transpose()));
     dg -= hidden.cwiseProduct(c.Psi).rowwise().sum();
     dM -= times(c.Psi.transpose(), Matrix<S>(c.g.asDiagonal() * dR));
