@@ -87,6 +87,8 @@ BOOST_AUTO_TEST_CASE(shortest_direction) {
   for (const double top : {2.0, 3.0})
     verify(decompose(M{{top, 0}, {0, 2 * h}}).sigma(1) - 2 * h, 0);
   verify(decompose(M{{2, 0}, {0, 1.5 * h}}).sigma(1), 0);
+  const double s = 1.8 * h;  // two such columns: 2.55 h, and yet zero
+  verify(decompose(M{{2, 0, 0}, {0, s, s}, {0, 0, 0}}).sigma(1), 0);
   const auto turned =
       decompose(M{{2, 0, 0}, {0, 2 * h, 2 * h}, {0, 2 * h, 0}}).sigma;
   verify(std::abs(turned(1) / (2 * h) - golden), 8 * 0x1p-53);
@@ -114,6 +116,9 @@ BOOST_AUTO_TEST_CASE(decomposition_at_every_scale) {
   for (const float T : {1.0f, 0.05f, 0.005f}) decompose_cold_attention(T);
 }
 BOOST_AUTO_TEST_CASE(best_rank_attains) {
+  const Matrix<double> vast{{0x1p1023, 0}, {0x1p1023, 0}};
+  verify(distance(best_rank(vast, 1) * 0x1p-1023, vast * 0x1p-1023),
+         rounding(2, 2) * std::sqrt(2.0));
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const Matrix<double> A = softmax(gaussian<double>(12, 9, seed, "A"));
     const Vector<double> sigma = singular_values(A);
@@ -253,6 +258,36 @@ BOOST_AUTO_TEST_CASE(landmarks_far_away) {
            most);
   }
 }
+BOOST_AUTO_TEST_CASE(landmarks_of_unlike_keys) {
+  const Matrix<double> two{{0, 30}, {60, 0}}, v{{1}, {2}};
+  for (const double up : {30.0, 60.0})
+    BOOST_CHECK_EXCEPTION(
+        nystroem_attention(Matrix<double>{{0, up}}, two, v, 2),
+        std::domain_error, says("nystroem_attention: rounding leaves query 0"));
+  verify(std::abs(nystroem_attention(two.bottomRows(1), two, v, 2)(0) - 2), 0);
+  for (const double s : {1.0, 3.0, 6.0, 10.0, 20.0})
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      const Matrix<double> Q = s * gaussian<double>(20, 3, seed, "Q");
+      const Matrix<double> K = s * gaussian<double>(20, 3, seed, "K");
+      const Matrix<double> V = gaussian<double>(20, 1, seed, "V");
+      Index refused = 0;
+
+      // ask for one query after the other
+      const double size = Q.squaredNorm() + K.squaredNorm();
+      for (Index i = 0; i < 20; ++i) {
+        const Matrix<double> q = Q.row(i);
+        try {
+          verify(distance(nystroem_attention(q, K, V, 20), attention(q, K, V).O),
+                 (0.125 + 4 * gamma(9, 0x1p-53) * size) *
+                     V.cwiseAbs().maxCoeff());
+        } catch (const std::domain_error&) {
+          ++refused;
+        }
+      }
+      BOOST_TEST((s > 3 || refused == 0));
+      BOOST_TEST((s < 10 || refused > 0));
+    }
+}
 BOOST_AUTO_TEST_CASE(residual_is_positive) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Matrix<double> X = gaussian<double>(25, 2, seed, "X");
@@ -293,6 +328,9 @@ BOOST_AUTO_TEST_CASE(rank_refusals) {
   const Vector<double> four{{4, 2, 1, 0.5}};
   BOOST_TEST(numerical_rank(four, 0.25) == 2);
   BOOST_TEST(numerical_rank(four, 0.0) == 4);
+  BOOST_CHECK_EXCEPTION(
+      numerical_rank(Vector<double>{{HUGE_VAL, 1.0}}, 0.01),
+      std::domain_error, says("numerical_rank: the largest singular value"));
   verify(eckart_young(sigma, 3).frobenius, 0);
   verify(eckart_young(sigma, 3).spectral, 0);
   const Matrix<double> wide = A.transpose();

@@ -62,7 +62,8 @@ bool sweep(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V) {
 }  // namespace detail
 /// Singular value decomposition of A, n x m with n >= m, by rotations;
 /// zero are singular values below 2^-485 (in double) of the greatest power
-/// of two that the largest entry reaches, infinite those beyond the format.
+/// of two that the largest entry reaches, and may be those below sqrt(m)
+/// times as much; infinite are those beyond the format.
 /// Throws std::invalid_argument on shapes, std::domain_error if A is not
 /// finite or the rotations do not come to an end.
 template <class D>
@@ -131,12 +132,16 @@ Yardstick<S> eckart_young(const Vector<S>& sigma, Index m) {
   if (m >= sigma.size()) return {S(0), S(0)};
   return {sigma.tail(sigma.size() - m).norm(), sigma(m)};
 }
-/// How many singular values exceed tolerance times the largest.
+/// How many singular values exceed tolerance times the largest.  Throws
+/// std::domain_error if that is infinite.
 template <class S>
 Index numerical_rank(const Vector<S>& sigma,
                      const std::type_identity_t<S>& tolerance) {
+  const S top = sigma.size() > 0 ? sigma(0) : S(0);
+  require_domain(top - top == S(0),
+                 "numerical_rank: the largest singular value is ", top);
   Index r = 0;
-  while (r < sigma.size() && sigma(r) > tolerance * sigma(0)) ++r;
+  while (r < sigma.size() && sigma(r) > tolerance * top) ++r;
   return r;
 }
 /// The matrix of rank at most m nearest to A.  Throws
@@ -144,17 +149,28 @@ Index numerical_rank(const Vector<S>& sigma,
 template <class D>
 Matrix<ScalarOf<D>> best_rank(const Expr<D>& A, Index m) {
   using S = ScalarOf<D>;
-  const Matrix<S> B = A;
+  Matrix<S> B = A;
   require(m >= 0, "best_rank: rank ", m);
   if (B.rows() < B.cols())
     return best_rank(Matrix<S>(B.transpose()), m).transpose();
+
+  // divide by a power of two
+  require_domain((B - B).squaredNorm() == S(0), "decompose: A is not finite");
+  S unit(1);
+  if (B.size() > 0) {
+    const S top = B.cwiseAbs().maxCoeff();
+    while (unit <= top / S(2)) unit *= S(2);
+    while (S(0) < top && top < unit) unit /= S(2);
+    B /= unit;
+  }
   const auto d = decompose(B);
   const Index r = std::min(m, d.sigma.size());
 
   // keep the longest columns
   const Matrix<S> long_columns =
       d.U.leftCols(r) * d.sigma.head(r).asDiagonal();
-  return long_columns * d.V.leftCols(r).transpose();
+  const Matrix<S> best = long_columns * d.V.leftCols(r).transpose();
+  return best * unit;
 }
 
 // approximate by landmarks, in order
@@ -221,7 +237,9 @@ Nystroem<ScalarOf<D>> nystroem(const Expr<D>& landmarks) {
   return {L, cholesky(gaussian_kernel(L, L))};
 }
 /// Attention by m greedily chosen landmarks among the keys: Q n_q x d, K
-/// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes.
+/// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes, and
+/// std::domain_error if the normaliser of a query is not known to one part
+/// in 16, as happens where keys are of very unlike lengths.
 template <class D>
 Matrix<ScalarOf<D>> nystroem_attention(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
@@ -245,13 +263,42 @@ Matrix<ScalarOf<D>> nystroem_attention(
   const auto g = Metric<S>::identity(y.cols());
   Matrix<S> F = gaussian_scores(L, kernel_coordinates(Q), g);
   Matrix<S> P = gaussian_scores(L, y, g);
-  P.rowwise() += key_prior(y, g).transpose();
+  const Vector<S> prior = key_prior(y, g);
+  const auto greatest = [](const auto& X) {
+    return X.size() > 0 ? S(X.cwiseAbs().maxCoeff()) : S(0);
+  };
+  const S size = greatest(F) + greatest(P) + greatest(prior);
+  P.rowwise() += prior.transpose();
 
   // take the largest exponents of landmarks out
   for (Index i = 0; i < F.cols() && F.rows() > 0; ++i)
     F.col(i).array() -= S(F.col(i).maxCoeff());
   if (P.size() > 0) P.array() -= S(P.maxCoeff());
-  return linear_attention(map.from_kernel(detail::exponential(F)),
-                          map.from_kernel(detail::exponential(P)), V);
+  const Matrix<S> phi = map.from_kernel(detail::exponential(F));
+  const Matrix<S> psi = map.from_kernel(detail::exponential(P));
+  if (phi.size() > 0 && psi.size() > 0) {
+    // bound what rounding does to the normalisers
+    const auto solved = [&](Matrix<S> X) {
+      const auto upper = map.R.template triangularView<Eigen::Lower>();
+      upper.transpose().solveInPlace(X);
+      return Matrix<S>(X.cwiseAbs().array() + detail::vanishing<S>());
+    };
+    const Matrix<S> r = map.R.cwiseAbs();
+    const Vector<S> beta = solved(psi.transpose()).rowwise().sum();
+    const Vector<S> terms = times(r, times(r.transpose(), beta));
+    const S roundings =
+        S(double(2 * L.rows() + psi.rows() + 8)) + S(double(y.cols() + 6)) * size;
+    const Vector<S> lost = std::numeric_limits<S>::epsilon() * roundings *
+                           times(solved(phi.transpose()).transpose(), terms);
+
+    // refuse a query whose normaliser is lost
+    using std::abs;
+    const Vector<S> z = psi.colwise().sum().transpose(), Z = times(phi, z);
+    for (Index i = 0; i < Z.size(); ++i)
+      require_domain(!(S(16) * lost(i) >= S(abs(Z(i)))),
+                     "nystroem_attention: rounding leaves query ", i,
+                     " no normaliser");
+  }
+  return linear_attention(phi, psi, V);
 }
 }  // namespace attn
