@@ -120,6 +120,32 @@ BOOST_AUTO_TEST_CASE(random_features_in_mean) {
   fact("reduction", orthogonal / independent);
   verify(orthogonal / independent, 1);
 }
+BOOST_AUTO_TEST_CASE(orthogonal_waves_far_apart) {
+  const Index d = 4, sets = 200000;
+  const Matrix<double> W = orthogonal_directions<double>(sets * d, d, 3);
+  for (const double t : {4.0, 12.0}) {
+    Matrix<double> X = Matrix<double>::Zero(2, d);
+    X(0, 0) = std::sqrt(t) / 2, X(1, 0) = -X(0, 0);
+    const double z = t / 2, k = std::exp(-z / 2), root = k * k;
+    const double own = (1 + root * root * root * root) / 2 - root * root;
+    const double both = root * (1 - z + z * z / 6) - root * root;
+
+    // measure the variance of blocks of waves
+    const Matrix<double> F = trigonometric_features(X, W);
+    const RowVector<double> terms = double(sets * d) * k *
+        F.row(0).cwiseProduct(F.row(1));
+    Vector<double> spread(sets);
+    for (Index b = 0; b < sets; ++b) {
+      const double sum = terms.segment(b * d, d).sum() +
+                         terms.segment((sets + b) * d, d).sum();
+      spread(b) = std::pow(sum / double(d) - root, 2) * double(d);
+    }
+    const double error = (spread.array() / own - 1).matrix().norm() /
+                         double(sets);
+    verify(std::abs(spread.mean() / own - (1 + 3 * both / own)), 4.5 * error);
+    BOOST_TEST(((spread.mean() > own) == (t > 9.5)));
+  }
+}
 BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
   for (const Index d : {1, 3, 8}) {
     const Index m = 3 * d + 1;
@@ -492,7 +518,12 @@ BOOST_AUTO_TEST_CASE(answer_crossing) {
       return std::log(std::cosh(u - c)) < u + c;
     };
     double low = M_PI / 2, high = M_PI;
-    BOOST_TEST((waves_ahead(low) && !waves_ahead(high)));
+    int turns = 0;  // of a thousand steps, those at which the lead changes
+    for (int k = 0; k < 1000; ++k) {
+      const double step = M_PI / 1000;
+      turns += waves_ahead(k * step) != waves_ahead((k + 1) * step);
+    }
+    BOOST_TEST((turns == 1 && waves_ahead(low) && !waves_ahead(high)));
     for (int k = 0; k < 40; ++k) {
       const double middle = (low + high) / 2;
       (waves_ahead(middle) ? low : high) = middle;
