@@ -5,6 +5,7 @@
 #include "attn/field.hpp"
 #include "attn/glyphs.hpp"
 #include "attn/linear.hpp"
+#include "attn/lowrank.hpp"
 using namespace attn;
 
 BOOST_AUTO_TEST_SUITE(hopfield)
@@ -444,6 +445,52 @@ BOOST_AUTO_TEST_CASE(features_with_a_mean) {
       return M(elu_features(X).array() - mu);
     });
     verify(less.first, less.second + crosstalk_of_means(c, m).second);
+  }
+}
+/// Signs that the Gaussian kernel gets wrong for keys X and values V, of
+/// size() answers; how many more or fewer m waves may, in the mean.
+std::pair<double, double> crosstalk_of_waves(const Matrix<double>& X,
+                                             const Matrix<double>& V,
+                                             Index m) {
+  const Matrix<double> G = gaussian_kernel(X, X);
+  double wrong = 0, slack = 0;
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Matrix<double> Y = X.rowwise() - X.row(i);
+    const Matrix<double> square = G + gaussian_kernel(Y, -Y) / 2;
+    for (Index c = 0; c < V.cols(); ++c) {
+      const Vector<double> u = V.col(c) * V(i, c);
+      const double delta = u.dot(G.col(i));
+      const double var = (u.dot(square * u) - delta * delta) / double(m);
+      wrong += delta < 0 ? 1 : 0;
+      slack += var / (var + delta * delta);
+    }
+  }
+  return {wrong / double(V.size()), slack / double(V.size())};
+}
+BOOST_AUTO_TEST_CASE(features_of_a_plane) {
+  const double root = std::sqrt(2.0);
+  for (const Index m : {64, 1024}) {
+    Vector<double> wrong(200), kernel(200), slack(200);
+    for (Index r = 0; r < 200; ++r) {
+      const auto seed = std::uint64_t(r);
+      const Matrix<double> X = gaussian<double>(17, 2, seed, "keys");
+      const Matrix<double> V = signs(17, 4, seed, "values");
+      const Matrix<double> W = gaussian<double>(m, 2, seed, "waves");
+      Matrix<double> P = X * W.transpose();
+      P.rowwise() += M_PI * uniform<double>(1, m, seed, "phases").row(0);
+      P = root * P.array().cos();
+      const Matrix<double> told = P * memorise(P, V).leftCols(4);
+      wrong(r) = double((told.cwiseProduct(V).array() < 0).count()) / 68;
+      std::tie(kernel(r), slack(r)) = crosstalk_of_waves(X, V, m);
+    }
+
+    // hold the waves to their kernel
+    const Vector<double> gap = wrong - kernel;
+    const double spread = (gap.array() - gap.mean()).square().sum();
+    verify(std::abs(gap.mean()), 4 * std::sqrt(spread) / 199 + slack.mean());
+    refute(wrong.mean(), hebb_bit_error(m + 1, 17) + 0.1);
+    fact("waves_" + std::to_string(m), wrong.mean(), 2);
+    if (m == 64) fact("kernel", kernel.mean(), 2);
   }
 }
 
