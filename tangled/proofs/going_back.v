@@ -12,34 +12,36 @@ Section Back.
 Variables (R : realFieldType) (p : nat) (tau c : R).
 Implicit Types first last : nat -> R.
 (* first r: when rank r starts step t; last r: when its sums of t - 1
-   have left *)
-Definition keys_left t first last r :=
-  if (t.+1 < p)%N then Num.max (first r) (last r) + tau else first r.
+   are gone *)
+Definition keys_gone t first last r := if (t.+1 < p)%N
+  then Num.max (Num.max (first r) (first (right p r))) (last r) + tau
+  else first r.
 Definition ready t first last r :=
   if t is _.+1 then Num.max (first r + c)
     (Num.max (last r) (last (left p r)))
   else first r + c.
-Definition sums_left t first last r :=
-  Num.max (ready t first last r) (keys_left t first last r) + tau.
+Definition sums_gone t first last r :=
+  Num.max (Num.max (ready t first last r) (ready t first last (right p r)))
+    (keys_gone t first last r) + tau.
 
 (* steps going back, in Coq *)
 Fixpoint back t : (nat -> R) * (nat -> R) :=
   if t is t'.+1 then
     let: (first, last) := back t' in
     (fun r => Num.max (ready t' first last r)
-       (Num.max (keys_left t' first last r)
-         (keys_left t' first last (left p r))),
-     sums_left t' first last)
+       (Num.max (keys_gone t' first last r)
+         (keys_gone t' first last (left p r))),
+     sums_gone t' first last)
   else (fun=> 0, fun=> 0).
 (* The sums of the last step have come home. *)
-Definition home r := sums_left p.-1 (back p.-1).1 (back p.-1).2 r.
+Definition home r := sums_gone p.-1 (back p.-1).1 (back p.-1).2 r.
 
 (* steps going back are uniform *)
 Lemma back1 r : 0 <= tau <= c -> (1 < p)%N -> (back 1).1 r = c /\ (back 1).2 r
   = c + tau.
 Proof.
-move=> /andP[t0 tc] p1; rewrite /= /sums_left /ready /keys_left p1 !add0r
-  !maxxx add0r.
+move=> /andP[t0 tc] p1; rewrite /= /sums_gone /ready /keys_gone p1 !maxxx
+  !add0r.
 by rewrite max_l.
 Qed.
 Lemma backS t x : (t.+2 < p)%N -> 0 <= tau <= c ->
@@ -49,7 +51,7 @@ Lemma backS t x : (t.+2 < p)%N -> 0 <= tau <= c ->
 Proof.
 move=> tp /andP[t0 tc] h r; rewrite [back t.+2]/= -/(back t.+1).
 case E : (back t.+1) h => [a b] /= h.
-rewrite /sums_left /ready /keys_left tp !(h _).1 !(h _).2 !maxxx.
+rewrite /sums_gone /ready /keys_gone tp !(h _).1 !(h _).2 !maxxx.
 have -> : Num.max x (x + tau) = x + tau by rewrite max_r// ler_addl.
 have -> : Num.max (x + c) (x + tau) = x + c by rewrite max_l// ler_add2l.
 have -> : x + tau + tau = x + 2%:R * tau by ring.
@@ -74,7 +76,7 @@ have S t : (t.+1 < p)%N -> forall r,
 have [q pE] : exists q, p = q.+2 by exists p.-2; lia.
 have qp : (q.+1 < p)%N by rewrite pE.
 have h := S q qp; rewrite /home (_ : p.-1 = q.+1); last by rewrite pE.
-rewrite /sums_left /ready /keys_left (_ : q.+2 < p = false)%N;
+rewrite /sums_gone /ready /keys_gone (_ : q.+2 < p = false)%N;
   last by rewrite pE ltnn.
 rewrite !(h _).1 !(h _).2 !maxxx.
 set x := c + _; have -> : Num.max (x + c) (x + tau) = x
@@ -89,7 +91,8 @@ Qed.
 
 (* state how long the second lap takes *)
 Fixpoint lap n r := if n is n'.+1
-  then Num.max (lap n' r) (lap n' (left p r)) + tau else home r.
+  then Num.max (lap n' r) (Num.max (lap n' (left p r)) (lap n' (right p r)))
+    + tau else home r.
 
 (* proves prop:overlap-back *)
 Theorem second_lap r : (1 < p)%N -> 0 <= tau <= c ->
@@ -100,7 +103,7 @@ Proof.
 move=> p1 tc; have same q : home q = home r by rewrite !ring_back.
 have E n : forall q, lap n q = home r + n%:R * tau.
   elim: n => [|n IH] q; first by rewrite mul0r addr0 /= same.
-  by rewrite /= !IH maxxx mulrSr mulrDl mul1r addrA.
+  by rewrite /= !IH !maxxx mulrSr mulrDl mul1r addrA.
 exact: E.
 Qed.
 End Back.

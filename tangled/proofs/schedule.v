@@ -7,17 +7,18 @@ Unset Strict Implicit.
 Unset Printing Implicit Defensive.
 
 (* when a rank starts, in Coq *)
-(* The rank on the left of rank r, of p in a ring. *)
+(* The ranks on the left and right of rank r, of p in a ring. *)
 Definition left p r := if r is r'.+1 then r' else p.-1.
+Definition right p r := if (r.+1 < p)%N then r.+1 else 0%N.
 Section Forward.
 Variables (R : realFieldType) (p : nat) (tau : R)
   (work : nat -> nat -> R).
-(* When rank r starts step t: its tile of step t - 1 is done, its own
-   block has left, and the block of the rank on the left has come. *)
+(* When rank r starts step t: its tile of step t - 1 is done, the rank on
+   the right has its block, and the block of the rank on the left has come. *)
 Fixpoint start t r : R :=
   if t is t'.+1 then
-    Num.max (start t' r + work r t')
-      (Num.max (start t' r + tau) (start t' (left p r) + tau))
+    Num.max (start t' r + work r t') (Num.max (start t' r)
+      (Num.max (start t' (left p r)) (start t' (right p r))) + tau)
   else 0.
 Definition done t r := start t r + work r t.
 
@@ -43,8 +44,8 @@ Lemma start_uniform p c0 c :
   (forall r t, work r t = if t is 0%N then c0 else c) ->
   forall t r, start p tau work t.+1 r = Num.max c0 tau + t%:R * Num.max c tau.
 Proof.
-move=> w; elim=> [|t IH] r; first by rewrite /= w !add0r maxxx mul0r addr0.
-rewrite [LHS]/= -!/(start p tau work t.+1 _) !IH w maxxx -addr_maxr.
+move=> w; elim=> [|t IH] r; first by rewrite /= w !maxxx !add0r mul0r addr0.
+rewrite [LHS]/= -!/(start p tau work t.+1 _) !IH w !maxxx -addr_maxr.
 by rewrite -addrA; congr (_ + _); rewrite mulrSr mulrDl mul1r.
 Qed.
 Lemma takes_first p c0 c : (0 < p)%N -> 0 <= c -> c <= c0 -> 0 <= tau ->
@@ -163,19 +164,20 @@ Proof. by rewrite ler_pdivr_mulr ?ltr0n// ler_pemulr ?ler1n. Qed.
 Local Notation start := (start p tau contiguous).
 Lemma start_le t r : start t.+1 r <= t%:R * c + c / 2%:R.
 Proof.
-elim: t r => [|t IH] r; first by rewrite /= /contiguous mul0r !add0r maxxx
+elim: t r => [|t IH] r; first by rewrite /= /contiguous mul0r !maxxx !add0r
   le_maxl lexx.
-have := (IH r, IH (left p r)); rewrite [X in _ -> X <= _]/= -!/(start t.+1 _)
-  => -[hr hl].
-rewrite mulrSr mulrDl mul1r addrAC !le_maxl; apply/and3P; split.
-- by apply: ler_add hr _; rewrite /contiguous /=; case: ifP.
-- exact: ler_add hr (le_trans tauc half).
-exact: ler_add hl (le_trans tauc half).
+have -> : start t.+2 r = Num.max (start t.+1 r + contiguous r t.+1)
+  (Num.max (start t.+1 r) (Num.max (start t.+1 (left p r))
+    (start t.+1 (right p r))) + tau) by [].
+rewrite mulrSr mulrDl mul1r addrAC le_maxl; apply/andP; split.
+  by apply: ler_add (IH r) _; rewrite /contiguous /=; case: ifP.
+apply: ler_add; last exact: le_trans tauc half.
+by rewrite le_maxl IH le_maxl !IH.
 Qed.
 Lemma start_ge t : (t < p)%N -> t.+1 != p ->
   t%:R * c + c / 2%:R <= start t.+1 p.-1.
 Proof.
-elim: t => [|t IH] tp tn; first by rewrite /= /contiguous mul0r !add0r
+elim: t => [|t IH] tp tn; first by rewrite /= /contiguous mul0r !maxxx !add0r
   le_maxr lexx.
 rewrite [X in _ <= X]/= -!/(start t.+1 _) le_maxr; apply/orP; left.
 have h : (t < p.-1)%N by lia.

@@ -530,7 +530,8 @@ void check_ring(const char* who, const Ring& ring, int columns,
     };
     for (Index h = 0; h != many.heads; ++h) {
       FlashRule<T> local = many.rule_of(h);
-      require_restriction(who, local, t, step_k > 0 ? step_k : t);
+      require_restriction(who, local, t, step_k > 0 ? step_k : t,
+                          ring.queries.total(), ring.keys.total());
       local.keep = nullptr, local.queries.reset(), local.keys.reset();
       const Out<T> O(nullptr, Q.rows(), d_v, Eigen::OuterStride<>(d_v));
       Plan<T>(who, {extents(Q.rows(), Q.cols() / many.heads),

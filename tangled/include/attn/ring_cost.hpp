@@ -36,8 +36,9 @@ RingTime ring_time(int p, Work work, double message) {
         busy[r] += done - start[r];
         time.total = std::max(time.total, done);
         time.busiest = std::max(time.busiest, busy[r]);
-        next[r] = std::max({done, start[r] + message,
-                            start[r > 0 ? r - 1 : size - 1] + message});
+        const double met = std::max({start[r], start[r > 0 ? r - 1 : size - 1],
+                                     start[r + 1 < size ? r + 1 : 0]});
+        next[r] = std::max(done, met + message);
       }
   return time;
 }
@@ -50,21 +51,22 @@ double ring_time_back(int p, Work work, double message, bool lap) {
   const auto size = std::size_t(p);
   std::vector<double> start(size, 0.0), sent(size), ready(size);
   std::vector<double> sums(size, 0.0), last(size);
+  const auto left = [&](std::size_t r) { return r > 0 ? r - 1 : size - 1; };
+  const auto right = [&](std::size_t r) { return r + 1 < size ? r + 1 : 0; };
   for (int t = 0; t < p; ++t) {
     last = sums;
 
     // let each rank take a step back
     for (std::size_t r = 0; r < size; ++r) {
-      sent[r] = t + 1 < p ? std::max(start[r], last[r]) + message : start[r];
+      sent[r] = t + 1 < p
+          ? std::max({start[r], start[right(r)], last[r]}) + message : start[r];
       ready[r] = start[r] + work(int(r), t);
-      if (t > 0)
-        ready[r] = std::max({ready[r], last[r],
-                             last[r > 0 ? r - 1 : size - 1]});
-      if (p > 1) sums[r] = std::max(ready[r], sent[r]) + message;
+      if (t > 0) ready[r] = std::max({ready[r], last[r], last[left(r)]});
     }
+    for (std::size_t r = 0; p > 1 && r < size; ++r)
+      sums[r] = std::max({ready[r], ready[right(r)], sent[r]}) + message;
     for (std::size_t r = 0; r < size; ++r)
-      start[r] = std::max({ready[r], sent[r],
-                           sent[r > 0 ? r - 1 : size - 1]});
+      start[r] = std::max({ready[r], sent[r], sent[left(r)]});
   }
   const auto& end = p > 1 ? sums : ready;
   return *std::max_element(end.begin(), end.end()) +
@@ -101,7 +103,8 @@ inline double causal_pairs(Placement where, int r, int t, double m,
 /// Do so many columns divide p ranks, and the heads of a layer evenly?
 inline bool fits_grid(const LayerExtents& x, int p, int columns) {
   const auto divides = [](double a, double b) { return std::fmod(b, a) == 0; };
-  return p >= 1 && columns >= 1 && p % columns == 0 &&
+  return p >= 1 && columns >= 1 && p % columns == 0 && x.G >= 1 &&
+         divides(1, x.G) && divides(x.G, x.H) &&
          (divides(columns, x.G) ||
           (divides(x.G, columns) && divides(columns, x.H)));
 }
@@ -123,22 +126,26 @@ inline double grid_time(const LayerExtents& x, const Machine& f,
     return causal_pairs(where, r, t, m, a) * ops / f.flops +
            f.row * m * q / waves;
   };
-  const double message = f.far.seconds(2 * x.s * m * x.d * kv / waves);
+  const Network& net = p <= f.near ? f.inner : f.far;
+  const double message = net.seconds(2 * x.s * m * x.d * kv / waves);
   const double wave = back ? ring_time_back(b, work, message, lap)
                            : ring_time(b, work, message).total;
   if (columns == 1) return wave;
 
   // time the exchanges of a wave
-  const Network& net = columns <= f.near ? f.inner : f.far;
+  const Network& beside = columns <= f.near ? f.inner : f.far;
   const double rows = x.n / p * (a - 1) * x.s, Q = q / waves;
   const double out = Q * (back ? 3 * x.d + 2 : x.d) + 2 * x.d;
   const double in = back ? Q * x.d + 2 * x.d : Q * (x.d + 1);
   const auto exchange = [&](int messages, double bytes) {
-    return messages * (a - 1) * net.alpha + bytes / net.bandwidth;
+    return messages * (a - 1) * beside.alpha + bytes / beside.bandwidth;
   };
   const double there = exchange(2, rows * out);
   const double home = exchange(back ? 2 : 1, rows * in);
-  return there + (waves - 1) * std::max(wave, there + home) + wave + home;
+  if (waves == 1) return there + wave + home;
+  return there + std::max(wave, there) +
+         (waves - 2) * std::max(wave, there + home) +
+         std::max(wave, home) + home;
 }
 /// Share of the ideal speed that grid_time leaves.  Throws like it.
 inline double grid_speed(const LayerExtents& x, const Machine& f,

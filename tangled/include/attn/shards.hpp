@@ -145,7 +145,7 @@ inline Index require_placement(const char* who, const Shards& shards) {
 // restrict a window to a pair of pieces
 /// a / b rounded down, for b > 0.
 inline Index floor_div(Index a, Index b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
+  return a >= 0 ? a / b : -1 - (-1 - a) / b;
 }
 /// a / b rounded up, for b > 0.
 inline Index ceil_div(Index a, Index b) { return -floor_div(-a, b); }
@@ -178,10 +178,10 @@ bool may_meet(const FlashRule<T>& r) {
 
 // refuse what has no restriction
 /// Throws std::invalid_argument unless the rule can be restricted to
-/// pieces of queries and keys with these steps.
+/// pieces of n_q queries and n_k keys with these steps.
 template <class T>
 void require_restriction(const char* who, const FlashRule<T>& r, Index step,
-                         Index step_k) {
+                         Index step_k, Index n_q, Index n_k) {
   require(step == step_k, who, ": pieces of steps ", step, " and ", step_k);
   require(!r.bias, who, ": a bias is not sharded");
   require(r.slope == 0 || step == 1, who,
@@ -191,6 +191,8 @@ void require_restriction(const char* who, const FlashRule<T>& r, Index step,
   const Index far = std::numeric_limits<Index>::max() / 4;
   const Index offset = r.offset.value_or(0);
   require(-far <= offset && offset <= far, who, ": offset is ", offset);
+  require(n_q <= far / 2 && n_k <= far / 2, who, ": ", n_q, " queries and ",
+          n_k, " keys are too many");
 }
 
 // count the pairs under a window
@@ -244,13 +246,14 @@ inline Index partner(Index i, Index t, Index c, Index s) {
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
 /// (prop. windows); its mask is written to `keep`, or it has no keys if the
 /// window leaves no pair.  Throws std::invalid_argument for what has no
-/// restriction, for positions that are not among those n_q and n_k, and for
-/// a mask that does not cover all pairs.
+/// restriction, for positions that are not among those n_q and n_k, for more
+/// of them than an eighth of the largest index, and for a mask that does not
+/// cover all pairs.
 template <class T>
 FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                           const Piece& k, Index n_q, Index n_k,
                           Matrix<bool>& keep) {
-  detail::require_restriction("rule_between", rule, q.step, k.step);
+  detail::require_restriction("rule_between", rule, q.step, k.step, n_q, n_k);
   detail::require_piece("rule_between", q, n_q);
   detail::require_piece("rule_between", k, n_k);
   detail::require_mask("rule_between", rule, n_q, n_k);
