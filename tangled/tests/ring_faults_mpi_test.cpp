@@ -32,6 +32,15 @@ extern "C" int MPI_Op_create(MPI_User_function* f, int commutes, MPI_Op* op) {
 extern "C" int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* copy) {
   return reported("duplicate", PMPI_Comm_dup(comm, copy));
 }
+extern "C" int MPI_Comm_rank(MPI_Comm comm, int* rank) {
+  return reported("rank", PMPI_Comm_rank(comm, rank));
+}
+extern "C" int MPI_Comm_size(MPI_Comm comm, int* size) {
+  return reported("size", PMPI_Comm_size(comm, size));
+}
+extern "C" int MPI_Query_thread(int* level) {
+  return reported("threads", PMPI_Query_thread(level));
+}
 extern "C" int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy,
                                       MPI_Comm_delete_attr_function* gone,
                                       int* key, void* state) {
@@ -190,7 +199,7 @@ BOOST_AUTO_TEST_CASE(an_uncaught_exception_ends_the_job) {
 BOOST_AUTO_TEST_CASE(errors_returned_by_MPI_end_the_job) {
   for (const std::string name :
        {"contiguous", "commit", "operation", "duplicate", "key", "look",
-        "attribute", "handler"}) {
+        "attribute", "handler", "rank", "size", "threads"}) {
     const Job job = launch("fails:" + name, "");
     verify(double(job.status == 0 ||
                   job.output.find("signal 6") == std::string::npos), 0);
@@ -200,13 +209,16 @@ BOOST_AUTO_TEST_CASE(errors_returned_by_MPI_end_the_job) {
 
 // check the ring under several transports
 BOOST_AUTO_TEST_CASE(same_bits_whatever_the_transport) {
-  const std::string digest = digest_of(launch("digest", ""));
+  const std::string ob1 = "--mca pml ob1 ";
+  const std::string digest = digest_of(launch("digest", ob1));
+  verify(double(!digest_of(launch("digest", ob1 + "--mca btl self")).empty()),
+         0);
   for (const std::string setting :
        {"--mca btl_vader_single_copy_mechanism none",
         "--mca btl_vader_eager_limit 128 --mca mpi_yield_when_idle 0",
         "--mca btl tcp,self",
         "-x OMP_NUM_THREADS=3 -x OMP_WAIT_POLICY=passive"})
-    verify(double(digest_of(launch("digest", setting)) != digest), 0);
+    verify(double(digest_of(launch("digest", ob1 + setting)) != digest), 0);
   BOOST_TEST(digest.size() > 10);
 }
 BOOST_AUTO_TEST_CASE(decoding_with_any_algorithm_of_reduction) {

@@ -93,6 +93,11 @@ extern "C" int MPI_Allreduce(const void* in, void* out, int n,
   fail_in = planned;
   return error;
 }
+namespace { int threads_allowed = MPI_THREAD_FUNNELED; }
+extern "C" int MPI_Query_thread(int* level) {
+  *level = threads_allowed;
+  return MPI_SUCCESS;
+}
 using namespace attn;
 static const World world;
 
@@ -256,28 +261,35 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back,
 }
 
 // compare heads with flash
-Worst compare_heads(MPI_Comm comm, int p, int rank, Index H, Index G) {
-  const Index d = 3, e = 2;
-  std::vector<Index> lengths;
-  for (int r = 0; r < p; ++r) lengths.push_back(r % 3 == 1 ? 0 : 3 + r);
-  const Shards x = contiguous(lengths);
-  const Index n = x.total();
-  const auto Q = gaussian<double>(n, H * d, 1);
-  const auto K = gaussian<double>(n, G * d, 2);
-  const auto V = gaussian<double>(n, G * e, 3);
-  FlashHeads<double> many{H, G, causal_rule<double>()};
-  for (Index h = 0; h < H; ++h) many.slopes.push_back(0.125 * double(h));
-  const auto O = head_parallel<double>({comm, x, x}, part_of(Q, x, rank),
-      part_of(K, x, rank), part_of(V, x, rank), many).O;
+template <class T>
+Shards two_spans(int p) {
+  const Index lane = detail::lanes<T>;
+  return contiguous(FlashRule<T>{}.groups * lane + lane / 2 + 1, p);
+}
+template <class T>
+Worst compare_heads(MPI_Comm comm, const Shards& x, int rank, Index H,
+                    Index G) {
+  const Index d = 3, e = 2, n = x.total();
+  const auto Q = gaussian<T>(n, H * d, 1), K = gaussian<T>(n, G * d, 2);
+  const auto V = gaussian<T>(n, G * e, 3);
+  FlashHeads<T> many{H, G, causal_rule<T>()};
+  for (Index h = 0; h < H; ++h) many.slopes.push_back(T(0.125) * T(h));
+  const auto y = head_parallel<T>({comm, x, x}, part_of(Q, x, rank),
+      part_of(K, x, rank), part_of(V, x, rank), many);
   Worst worst;
-  for (Index h = 0; h < H; ++h) {
-    const Index g = h * G / H;
-    const Matrix<double> whole =
-        flash(Q.middleCols(h * d, d), K.middleCols(g * d, d),
-              V.middleCols(g * e, e), many.rule_of(h)).O;
-    worst.add(distance(O.middleCols(h * e, e), part_of(whole, x, rank)), 0);
-  }
-  worst.add(double(std::abs(O.cols() - H * e)), 0);
+  for (Index h = 0; h < H; ++h)
+
+    // compare a head with flash
+    {
+      const Index g = h * G / H;
+      const FlashOutput<T> whole =
+          flash(Q.middleCols(h * d, d), K.middleCols(g * d, d),
+                V.middleCols(g * e, e), many.rule_of(h));
+      worst.add(distance(y.O.middleCols(h * e, e), part_of(whole.O, x, rank)), 0);
+      worst.add(distance(y.logZ.row(h).transpose(),
+                         part_of(whole.logZ, x, rank)), 0);
+    }
+  worst.add(double(std::abs(y.O.cols() - H * e)), 0);
   return worst;
 }
 
@@ -296,7 +308,14 @@ BOOST_AUTO_TEST_CASE(heads_have_the_bits_of_flash) {
   for (const auto& [H, G] : {std::pair{1, 1}, {3, 3}, {5, 1}, {8, 4}})
     for (const int p : {1, 2, 3, 4, 7})
       on_ranks(p, [&, H = H, G = G](MPI_Comm comm, int rank) {
-        return compare_heads(comm, p, rank, H, G);
+        std::vector<Index> lengths;
+        for (int r = 0; r < p; ++r) lengths.push_back(r % 3 == 1 ? 0 : 3 + r);
+        const Shards x = contiguous(lengths);
+        Worst worst = compare_heads<double>(comm, x, rank, H, G);
+        const Shards y = two_spans<double>(p), z = two_spans<float>(p);
+        worst.add(compare_heads<double>(comm, y, rank, H, G));
+        worst.add(compare_heads<float>(comm, z, rank, H, G));
+        return worst;
       });
 }
 BOOST_AUTO_TEST_CASE(one_column_is_no_ring) {
@@ -462,6 +481,26 @@ BOOST_AUTO_TEST_CASE(one_rank_has_no_patience) {
       if (r == 1) c.ring.patience = never;
     });
 }
+BOOST_AUTO_TEST_CASE(a_limit_needs_a_thread) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    const Call c(comm);
+    Ring hasty = c.ring;
+    hasty.patience = 100;
+    Worst worst;
+    worst.add(double(ring_attention(hasty, c.Q, c.K, c.V).O.rows() != 4), 0);
+    if (rank == 1) threads_allowed = MPI_THREAD_SINGLE;
+    const std::string words = "a limit needs MPI_Init_thread";
+    worst.add(all_throw<Shape>(comm, "ring_attention: " + words, [&] {
+      ring_attention(hasty, c.Q, c.K, c.V);
+    }));
+    worst.add(all_throw<Shape>(comm, "tree_decode: " + words, [&] {
+      tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 1, 1, {}, 100);
+    }));
+    worst.add(double(c().O.rows() != 4), 0);
+    threads_allowed = MPI_THREAD_FUNNELED;
+    return worst;
+  });
+}
 BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
   refuses<Value>("softcap", [](Call& c, int) { c.rule.softcap = -1; });
   refuses<Value>("sink", [](Call& c, int) { c.rule.sink = NaN; });
@@ -508,6 +547,9 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
     // refuse heads and caches that do not fit
     worst.add(all_throw<Shape>(comm, "2 heads on 1 of keys", [&] {
       head_parallel(c.ring, c.Q, c.K, c.V, {2, 1});
+    }));
+    worst.add(all_throw<Shape>(comm, "dO is 3x2, expected 4x2", [&] {
+      head_parallel_vjp(c.ring, c.Q, c.K, c.V, y, dO);
     }));
     worst.add(all_throw<Shape>(comm, "3 heads on 0 of keys", [&] {
       ring_attention(c.ring, c.Q, c.K, c.V, {3, 0});
@@ -689,6 +731,25 @@ Worst planted_on(MPI_Comm comm, int rank, int p, int where, const F& call) {
   worst.add(double(planted < 2), 0);
   return worst;
 }
+template <class F>
+Worst starved_on(MPI_Comm comm, int rank, int p, int least, const F& call) {
+  Worst worst;
+  int planted = 0;
+  for (int thrown = 1; thrown; ++planted) {
+    started = completed = thrown = 0;
+    fail_in = rank == 1 ? planted + 1 : 0;
+    std::string text = "none";
+    try { call(); } catch (const std::bad_alloc& e) { text = e.what(); }
+    fail_in = 0, thrown = text != "none";
+    int all = 0;
+    MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
+    worst.add(double(all != 0 && all != p), 0);
+    worst.add(double(thrown && !text.ends_with(" (on rank 1)")), 0);
+    worst.add(double(std::abs(started - completed)), 0);
+  }
+  worst.add(double(planted <= least), 0);
+  return worst;
+}
 
 // check that trouble is told
 BOOST_AUTO_TEST_CASE(thrown_between_departure_and_arrival) {
@@ -823,34 +884,38 @@ BOOST_AUTO_TEST_CASE(no_memory_on_one_rank) {
     grid_attention(ring, 3, Q, K, K, many);  // all connected
     const RowVector<double> q = RowVector<double>::Ones(1);
     const auto k = gaussian<double>(3, 1, 1), v = gaussian<double>(3, 30000, 2);
+    std::vector<Online<double>> states{Online<double>::nothing(30000)};
     Worst worst;
-    for (int what = 0; what < 6; ++what)
 
-      // let memory run out at each allocation
-      {
-        int planted = 0;
-        for (int thrown = 1; thrown; ++planted) {
-          std::vector<Online<double>> states{Online<double>::nothing(30000)};
-          thrown = 0;
-          fail_in = rank == 1 ? planted + 1 : 0;
-          try {
-            // call a function whose memory runs out
-            if (what == 0) ring_attention(ring, Q, K, K, many);
-            if (what == 1) grid_attention(ring, 3, Q, K, K, many);
-            if (what == 2) ring_attention_vjp(ring, Q, K, K, y, K, many);
-            if (what == 3) grid_attention_vjp(ring, 3, Q, K, K, y, K, many);
-            if (what == 4) tree_decode<double>(comm, q, k, v);
-            if (what == 5) reduce_states(comm, states);
-          } catch (const std::bad_alloc&) {
-            thrown = 1;
-          }
-          fail_in = 0;
-          int all = 0;
-          MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
-          worst.add(double(all != 0 && all != 3), 0);
-        }
-        worst.add(double(planted < (what == 5 ? 2 : 3)), 0);
-      }
+    // let memory run out in six functions
+    const auto starve = [&](int least, const auto& call) {
+      worst.add(starved_on(comm, rank, 3, least, call));
+    };
+    starve(2, [&] { ring_attention(ring, Q, K, K, many); });
+    starve(2, [&] { grid_attention(ring, 3, Q, K, K, many); });
+    starve(2, [&] { ring_attention_vjp(ring, Q, K, K, y, K, many); });
+    starve(2, [&] { grid_attention_vjp(ring, 3, Q, K, K, y, K, many); });
+    starve(2, [&] { tree_decode<double>(comm, q, k, v); });
+    starve(1, [&] { reduce_states(comm, states); });
+    return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(no_memory_on_a_grid) {
+  on_ranks(4, [](MPI_Comm comm, int rank) {
+    const Index m = 300, d = 96;
+    const Ring ring{comm, zigzag(4 * m, 4), zigzag(4 * m, 4)};
+    const auto seed = std::uint64_t(rank);
+    const Matrix<double> Q = 30 * gaussian<double>(m, 4 * d, seed, "Q");
+    const auto K = gaussian<double>(m, 4 * d, seed, "K");
+    FlashHeads<double> many{4, 4, causal_rule<double>()};
+    many.rule.left = 5;
+    const auto y = grid_attention(ring, 2, Q, K, K, many);
+    Worst worst = starved_on(comm, rank, 4, 9, [&] {
+      grid_attention(ring, 2, Q, K, K, many);
+    });
+    worst.add(starved_on(comm, rank, 4, 9, [&] {
+      grid_attention_vjp(ring, 2, Q, K, K, y, K, many);
+    }));
     return worst;
   });
 }

@@ -33,12 +33,21 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
 #include "attn/flash.hpp"
 #include "attn/online.hpp"
 #include "attn/random.hpp"
 #include "attn/shards.hpp"
 
 namespace attn {
+// end the process unless MPI obeys
+namespace detail {
+/// Ends this process unless MPI has done what it was asked.
+inline void must(int code) noexcept {
+  if (code != MPI_SUCCESS) std::terminate();
+}
+}  // namespace detail
+
 // say what a ring is
 /// What a rank has sent in messages to single ranks, and the seconds it has
 /// waited for such messages; collectives are not counted.
@@ -54,8 +63,18 @@ struct Ring {
   Shards queries, keys;
   Traffic* traffic = nullptr;
   double patience = std::numeric_limits<double>::infinity();
-  int rank() const { int r; MPI_Comm_rank(comm, &r); return r; }
-  int size() const { int p; MPI_Comm_size(comm, &p); return p; }
+
+  // ask who is here
+  int rank() const {
+    int r = 0;
+    detail::must(MPI_Comm_rank(comm, &r));
+    return r;
+  }
+  int size() const {
+    int p = 0;
+    detail::must(MPI_Comm_size(comm, &p));
+    return p;
+  }
 };
 namespace detail {
 // prepare what ranks share
@@ -71,10 +90,6 @@ inline int free_duplicate(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
-/// Ends this process unless MPI has done what it was asked.
-inline void must(int code) noexcept {
-  if (code != MPI_SUCCESS) std::terminate();
-}
 /// The duplicate of comm on which this library sends.  Collective.
 inline MPI_Comm own(MPI_Comm comm) noexcept {
   static const int key = [] {
@@ -99,6 +114,15 @@ inline MPI_Comm own(MPI_Comm comm) noexcept {
 }
 
 // watch the clock during a call
+constexpr double forever = 1e9;  // seconds
+/// Throws std::invalid_argument unless a call may have such a limit.
+inline void require_patience(const char* who, double seconds) {
+  require(seconds > 0, who, ": patience is ", seconds);
+  int level = 0;
+  must(MPI_Query_thread(&level));
+  require(seconds >= forever || level >= MPI_THREAD_FUNNELED, who,
+          ": a limit needs MPI_Init_thread with MPI_THREAD_FUNNELED");
+}
 /// Ends this process, and with it the job, unless it is destroyed within
 /// so many seconds.
 struct Watch {
@@ -119,9 +143,9 @@ inline Watch::~Watch() {
 }
 inline Watch::Watch(const char* who, MPI_Comm comm,
                     double seconds) noexcept {
-  if (!(seconds > 0 && seconds < 1e9)) return;
-  int rank;
-  MPI_Comm_rank(comm, &rank);
+  if (!(seconds > 0 && seconds < forever)) return;
+  int rank = 0;
+  must(MPI_Comm_rank(comm, &rank));
   guard = std::thread([this, who, rank, seconds] {
     std::unique_lock hold(lock);
     const std::chrono::duration<double> most(seconds);
@@ -162,6 +186,14 @@ Complaint complaint(F f) {
   }
   return {};
 }
+/// No memory on a rank, and which.
+struct OutOfMemory : std::bad_alloc {
+  std::array<char, 540> text;
+  OutOfMemory(const char* words, int rank) {
+    std::snprintf(text.data(), text.size(), "%s (on rank %d)", words, rank);
+  }
+  const char* what() const noexcept override { return text.data(); }
+};
 /// Calls f on every rank.  If it throws on any, all throw what the first of
 /// them did: std::invalid_argument, std::domain_error, std::bad_alloc, or
 /// std::runtime_error for all others.  Collective.
@@ -176,11 +208,11 @@ void together(MPI_Comm comm, F f) {
 
   // let all ranks throw what one has thrown
   MPI_Bcast(&x, int(sizeof x), MPI_BYTE, first, comm);
+  if (x.kind == 3) throw OutOfMemory(x.words, first);
   const std::string text =
       std::string(x.words) + " (on rank " + std::to_string(first) + ")";
   if (x.kind == 1) throw std::invalid_argument(text);
   if (x.kind == 2) throw std::domain_error(text);
-  if (x.kind == 3) throw std::bad_alloc();
   throw std::runtime_error(text);
 }
 /// What went wrong on this rank, to be told at the end.
@@ -362,7 +394,7 @@ void Convoy<T>::depart(Index incoming) {
   ++circle.traffic->messages;
   circle.traffic->bytes += long(rows * here.cols()) * long(sizeof(T));
 }
-/// Waits until the block has left and the next one is here.
+/// Waits until the block is gone and the next one is here.
 template <class T>
 void Convoy<T>::arrive() {
   const double start = MPI_Wtime();
@@ -507,7 +539,7 @@ void check_ring(const char* who, const Ring& ring, int columns,
   const auto all = to_agree(who, ring, columns, Q, V, many);
   agree(own(ring.comm), who, all, [&] {
     const FlashRule<T>& rule = many.rule;
-    require(ring.patience > 0, who, ": patience is ", ring.patience);
+    require_patience(who, ring.patience);
 
     // check the placement and the shapes of a rank
     const int p = ring.size(), rank = ring.rank();
@@ -1512,7 +1544,7 @@ std::vector<Online<T>> tree_decode(
   detail::agree(detail::own(comm), "tree_decode", mine, [&] {
     // check the cache of a rank
     detail::require_heads(Matrix<T>(q), K, V, FlashHeads<T>{H, H_k});
-    require(patience > 0, "tree_decode: patience is ", patience);
+    detail::require_patience("tree_decode", patience);
     require(q.size() / H == K.cols() / H_k, "tree_decode: q is ", shape(q),
             " for ", H, " heads, K is ", shape(K), " for ", H_k);
     require(K.rows() == V.rows(), "tree_decode: K is ", shape(K), ", V is ",
