@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(each_thread_has_its_workspace) {
 }
 template <class T>
 void check_threads() {
-  const Index d = 8, n = std::max(9 * 4 * detail::lanes<T>,
-                                  detail::stack_from) + 3;
+  const Index least = detail::stack_from, d = 8;
+  const Index n = std::max<Index>(9 * 4 * detail::lanes<T>, least) + 3;
   const auto Q = gaussian<T>(n, 4 * d, 1), dO = gaussian<T>(n, 4 * d, 4);
   const auto K = gaussian<T>(n, 2 * d, 2), V = gaussian<T>(n, 2 * d, 3);
   const FlashHeads<T> many{4, 2, causal_rule<T>(), {}, {0, 1, 2, 3}};
