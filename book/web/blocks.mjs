@@ -255,7 +255,6 @@ export class Blocks extends Inline {
   // ----------------------------------------------------------------- chunks --
   chunk(chunk, n) {
     const name = this.chunkName(chunk.name),
-      words = esc(this.words(name)),
       { id } = chunk;
     const more = chunk.prev || chunk.label !== chunk.first ? '+' : '';
     const part = (label, mark, what) =>
@@ -266,7 +265,7 @@ export class Blocks extends Inline {
     const nav = `<span class="nav">${part(chunk.prev, '◂', 'previous')}${part(chunk.next, '▸', 'next')}</span>`;
     return (
       `<figure class="chunk" id="${id}"><figcaption><a class="name" href="#${id}">⟨${name}⟩\u2060${more}≡</a> ${tag}${nav}</figcaption>` +
-      `<pre tabindex="0" role="group" aria-label="code: ${words}"><code>${this.code(chunk, n)}</code></pre>${this.notes(chunk)}</figure>\n`
+      `<pre tabindex="0" role="group" aria-label="code"><code>${this.code(chunk, n)}</code></pre>${this.notes(chunk)}</figure>\n`
     );
   }
   code(chunk, n) {
