@@ -259,7 +259,7 @@ export class Blocks extends Inline {
     const more = chunk.prev || chunk.label !== chunk.first ? '+' : '';
     const part = (label, mark, what) =>
       label
-        ? `<a href="${this.chunkHref(label)}"><span aria-hidden="true">${mark}</span><span class="vh">${what} part</span></a>`
+        ? `<a href="${this.chunkHref(label)}" aria-label="${what} part">${mark}</a>`
         : '';
     const tag = `<span class="tag">${chunk.tag}</span>`;
     const nav = `<span class="nav">${part(chunk.prev, '◂', 'previous')}${part(chunk.next, '▸', 'next')}</span>`;
@@ -269,11 +269,12 @@ export class Blocks extends Inline {
     );
   }
   code(chunk, n) {
-    const linked = new Set(); // a name is a link where it stands first
+    // a name is a link where it stands first, and again when it has not been one for a while
+    const now = ++this.page.chunks;
     return chunkHtml(chunk, {
       ident: (words, label) => {
-        if (linked.has(words)) return esc(words);
-        linked.add(words);
+        if (now - this.page.linked.get(words) < 60) return esc(words);
+        this.page.linked.set(words, now);
         return `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`;
       },
       use: (name, label) =>
@@ -294,7 +295,16 @@ export class Blocks extends Inline {
     const links = (labels) => labels.map((l) => this.chunkLink(l)).join(', ');
     const parts = this.named.get(chunk.first).filter((c) => c !== chunk),
       notes = [];
-    if (parts.length) notes.push(`Other parts: ${links(parts.map((c) => c.label))}`);
+    // the first part lists the others; those are led from one to the next by their captions
+    if (parts.length) {
+      const first = chunk.label === chunk.first;
+      notes.push(
+        first
+          ? `Other parts: ${links(parts.map((c) => c.label))}`
+          : `First part: ${links([chunk.first])}`,
+      );
+      if (!first) chunk = { ...chunk, usedBy: [] };
+    }
     if (chunk.usedBy.length) notes.push(`Used in ${links(chunk.usedBy)}`);
     if (chunk.defines.length) {
       notes.push(
