@@ -725,6 +725,23 @@ BOOST_AUTO_TEST_CASE(answer_window) {
     if (j < q - w || j >= q + group) K.row(j).setConstant(NaN);
   const auto z = flash(Q, K, V, rule);
   verify((y.O - z.O).middleRows(q, group).norm(), 0);
+
+  // count the tiles of a window
+  for (const Index b : {3, 8, 11})
+    for (const Index left : {Index(0), w, 3 * group + 1}) {
+      rule.key_block = b, rule.left = left;
+      Matrix<double> O(n, 3);
+      const FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
+                                view_in<double>(V), view_out(O), nullptr, rule};
+      const detail::Plan<double> plan("answer_window", h);
+      const Index least = (left + group + b - 1) / b;
+      for (Index at = 4 * group; at < n; at += group) {
+        Index tiles = 0;
+        detail::visit_tiles(plan, at, at + group,
+                            [&](Index, Index, Index) { ++tiles; });
+        verify(std::abs(2 * double(tiles - least) - 1), 1);
+      }
+    }
 }
 BOOST_AUTO_TEST_CASE(answer_shift) {
   for (std::uint64_t seed = 1; seed <= 30; ++seed) {
