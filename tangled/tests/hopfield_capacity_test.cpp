@@ -106,6 +106,13 @@ BOOST_AUTO_TEST_CASE(exponential_update_lowers_its_energy) {
   K.row(2).setConstant(-1);
   const Vector<double> one = K.row(0).transpose();
   verify(distance(exponential_update(K, one), K.row(1).transpose()), 0);
+  for (const Index m : {96, 97}) {
+    Matrix<double> near = Matrix<double>::Ones(13 + m, 2);
+    near.topLeftCorner(13, 1).setConstant(-1);
+    near.bottomRightCorner(m, 1).setConstant(-1);
+    const Vector<double> y = exponential_update(near, Vector<double>::Ones(2));
+    verify(std::abs(y(0) - (m == 96 ? -1 : 1)), 0);
+  }
 }
 BOOST_AUTO_TEST_CASE(ramsauer_constants) {
   const double p = 1e-3;
@@ -510,6 +517,8 @@ BOOST_AUTO_TEST_CASE(errata_number_of_keys) {
 BOOST_AUTO_TEST_CASE(edges_of_a_memory) {
   const Matrix<double> none(0, 3), x = gaussian<double>(2, 3, 1, "x");
   verify(hopfield_update(x, none, 1.0).norm(), 0);
+  const auto lost = hopfield_retrieve(x, none, 1.0);
+  verify(lost.X.norm() + lost.tolerance, 0);
   BOOST_TEST(hopfield_energy(x, none, 1.0)(1) == HUGE_VAL);
   const Matrix<double> one = gaussian<double>(1, 3, 1, "one");
   for (const double beta : {1e-3, 1.0, 1e6})

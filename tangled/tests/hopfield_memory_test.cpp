@@ -119,6 +119,14 @@ BOOST_AUTO_TEST_CASE(tolerances_are_told) {
   // tell the tolerance of memories of one and of two
   const double one = detail::update_error(Matrix<double>{{1, 0}}, 0.5);
   verify(one / unit_roundoff<double>() - (2 + 6 + 2 * 0.5 * 3), 0);
+  const Matrix<float> apart{{1}, {-1}};
+  for (const double part : {0.995, 1.005}) {
+    const double terms = part * 0.02 / (5 * unit_roundoff<float>());
+    const float chill = float((terms - 4 - 6 - 6 * std::log(2.0)) / 4);
+    const auto told = hopfield_retrieve(apart, apart, chill, 9);
+    verify(std::abs(told.tolerance / (part * 0.02) - 1), 0x1p-20);
+    BOOST_TEST(told.converged == (part < 1));
+  }
   for (const float size : {1.0f, 0x1p-57f}) {
     const Matrix<float> near{{size}, {size * (1.0f + 0x1p-20f)}};
     const auto told = hopfield_retrieve(near, near, 1.0f, 7);

@@ -685,6 +685,9 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   verify(linear_attention_vjp(F, zero, V, V).V.cwiseAbs().sum(), 0);
   BOOST_TEST(chunked(none, none, none, additive<double>(0)).O.rows() == 0);
   BOOST_TEST(linear_attention(none, F, V).rows() == 0);
+  const Matrix<double> once = Matrix<double>::Ones(3, 1);
+  verify(causal_linear_stream(once, once, Matrix<double>(3, 0),
+                              Matrix<double>{{5}}).M(0) - 8, 0);
 
   // let no normaliser vanish
   const Matrix<double> big = 500 * gaussian<double>(4, 2, 1, "big");
@@ -790,6 +793,8 @@ BOOST_AUTO_TEST_CASE(linear_refuses_each_extent) {
   refused([&] { causal_linear_attention_vjp(G, F, F, F); }, "Phi is 4x2");
   refused([&] { causal_linear_attention_vjp(F, G, F, F); }, "Psi is 4x2");
   refused([&] { causal_linear_attention_vjp(F, T, F, F); }, "Psi is 3x3");
+  refused([&] { causal_linear_stream(F, F, F.leftCols(1), G.topRows(3)); },
+          "the memory is 3x2");
 }
 BOOST_AUTO_TEST_CASE(refusals_name_the_function) {
   const Matrix<double> F = gaussian<double>(3, 2, 1, "F"), G(4, 2), T(3, 3);

@@ -357,7 +357,7 @@ BOOST_AUTO_TEST_CASE(regression_refuses_each_extent) {
   const Bilinear<double> oblong(Matrix<double>::Ones(3, 2));
   refused([&] { gaussian_scores(Q, S, oblong); }, "but the form is 3x2");
   refused([&] { key_prior(S, oblong); }, "K is 2x2 but the form is 3x2");
-  refused([&] { leave_one_out(S, V); }, "V is 4x1");
+  refused([&] { leave_one_out(S, V); }, "scores are 2x2 but V is 4x1");
   const Matrix<double> A(2, 4), K(4, 3);
   refused([&] { local_linear(A, K, K, V); }, "A is 2x4, Q 4x3");
   refused([&] { local_linear(S, Q, K, V); }, "A is 2x2");

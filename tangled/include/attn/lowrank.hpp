@@ -276,7 +276,7 @@ Matrix<ScalarOf<D>> nystroem_attention(
   if (P.size() > 0) P.array() -= S(P.maxCoeff());
   const Matrix<S> phi = map.from_kernel(detail::exponential(F));
   const Matrix<S> psi = map.from_kernel(detail::exponential(P));
-  if (phi.size() > 0 && psi.size() > 0) {
+  if (phi.size() > 0) {
     // bound what rounding does to the normalisers
     const auto solved = [&](Matrix<S> X) {
       const auto upper = map.R.template triangularView<Eigen::Lower>();
