@@ -219,6 +219,25 @@ BOOST_AUTO_TEST_CASE(refuses_rules_that_have_no_restriction) {
     BOOST_CHECK_EXCEPTION(rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
                           std::invalid_argument, says("offset is"));
   }
+
+  // refuse lengths and reaches that are none
+  constexpr Index most = std::numeric_limits<Index>::max();
+  const auto refuses = [&](auto set, Index x, const char* words) {
+    FlashRule<double> r;
+    set(r) = x;
+    BOOST_CHECK_EXCEPTION(rule_between(r, {0, 1, 1}, {0, 1, 1}, 2, 2, keep),
+                          std::invalid_argument, says(words));
+  };
+  const auto queries = [](auto& r) -> auto& { return r.queries; };
+  const auto keys = [](auto& r) -> auto& { return r.keys; };
+  for (const Index x : {Index(-1), -most, Index(3), most}) {
+    refuses(queries, x, "rule_between: lengths");
+    refuses(keys, x, "rule_between: lengths");
+  }
+  for (const Index x : {Index(-1), -most}) {
+    refuses([](auto& r) -> auto& { return r.left; }, x, "window of");
+    refuses([](auto& r) -> auto& { return r.right; }, x, "window of");
+  }
 }
 BOOST_AUTO_TEST_CASE(placements_with_a_mistake) {
   Index refused = 0, passed = 0;
@@ -785,6 +804,10 @@ BOOST_AUTO_TEST_CASE(no_ranks_take_no_time) {
   for (const double G : {4.0, 1.5, 0.5, 0.0, -2.0})
     BOOST_CHECK_THROW(grid_time({8, 6, G, 16, 2}, accelerators,
                                 Placement::zigzag, 4, 2, true),
+                      std::invalid_argument);
+  for (const double H : {0.0, -6.0})
+    BOOST_CHECK_THROW(grid_time({8, H, 3, 16, 2}, accelerators,
+                                Placement::zigzag, 4, 1, true),
                       std::invalid_argument);
   for (const int p : {0, -1}) {
     BOOST_CHECK_THROW(ring_time(p, work, 1), std::invalid_argument);

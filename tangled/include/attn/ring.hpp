@@ -57,7 +57,8 @@ struct Traffic {
 };
 
 /// A ring of ranks and the placement of queries and keys on them.  A call
-/// that takes longer than `patience` > 0 seconds ends the job.
+/// that takes longer than `patience` > 0 seconds ends the job; a limit
+/// below 1e9 seconds needs MPI_Init_thread with MPI_THREAD_FUNNELED.
 struct Ring {
   MPI_Comm comm;
   Shards queries, keys;
@@ -143,9 +144,11 @@ inline Watch::~Watch() {
 }
 inline Watch::Watch(const char* who, MPI_Comm comm,
                     double seconds) noexcept {
-  if (!(seconds > 0 && seconds < forever)) return;
-  int rank = 0;
+  int rank = 0, level = 0;
   must(MPI_Comm_rank(comm, &rank));
+  must(MPI_Query_thread(&level));
+  if (!(seconds > 0 && seconds < forever) || level < MPI_THREAD_FUNNELED)
+    return;
   guard = std::thread([this, who, rank, seconds] {
     std::unique_lock hold(lock);
     const std::chrono::duration<double> most(seconds);
@@ -572,12 +575,7 @@ void check_ring(const char* who, const Ring& ring, int columns,
     }
 
     // check a rule against all positions
-    const Index n_q = ring.queries.total(), n_k = ring.keys.total();
-    require(rule.queries.value_or(0) >= 0 && rule.keys.value_or(0) >= 0 &&
-                rule.queries.value_or(0) <= n_q && rule.keys.value_or(0) <= n_k,
-            who, ": lengths ", rule.queries.value_or(n_q), " and ",
-            rule.keys.value_or(n_k), " of ", n_q, " queries and ", n_k, " keys");
-    require_mask(who, rule, n_q, n_k);
+    require_mask(who, rule, ring.queries.total(), ring.keys.total());
     extra();
   });
 }
@@ -1527,7 +1525,7 @@ void reduce_states(MPI_Comm comm, std::vector<Online<T>>& states) {
 /// H_k d_v.  All ranks get them.  Collective.  Throws
 /// std::invalid_argument for shapes, std::domain_error for values,
 /// std::bad_alloc; the same on all ranks.  A call that takes longer than
-/// `patience` seconds ends the job (prop. tree).
+/// `patience` seconds ends the job, as in a Ring (prop. tree).
 template <class T>
 std::vector<Online<T>> tree_decode(
     MPI_Comm comm, const RowVector<T>& q, const Matrix<T>& K,

@@ -104,7 +104,7 @@ inline double causal_pairs(Placement where, int r, int t, double m,
 inline bool fits_grid(const LayerExtents& x, int p, int columns) {
   const auto divides = [](double a, double b) { return std::fmod(b, a) == 0; };
   return p >= 1 && columns >= 1 && p % columns == 0 && x.G >= 1 &&
-         divides(1, x.G) && divides(x.G, x.H) &&
+         x.H >= x.G && divides(1, x.G) && divides(x.G, x.H) &&
          (divides(columns, x.G) ||
           (divides(x.G, columns) && divides(columns, x.H)));
 }
@@ -133,7 +133,8 @@ inline double grid_time(const LayerExtents& x, const Machine& f,
   if (columns == 1) return wave;
 
   // time the exchanges of a wave
-  const Network& beside = columns <= f.near ? f.inner : f.far;
+  const bool inside = p <= f.near || std::fmod(f.near, columns) == 0;
+  const Network& beside = inside ? f.inner : f.far;
   const double rows = x.n / p * (a - 1) * x.s, Q = q / waves;
   const double out = Q * (back ? 3 * x.d + 2 : x.d) + 2 * x.d;
   const double in = back ? Q * x.d + 2 * x.d : Q * (x.d + 1);

@@ -193,6 +193,14 @@ void require_restriction(const char* who, const FlashRule<T>& r, Index step,
   require(-far <= offset && offset <= far, who, ": offset is ", offset);
   require(n_q <= far / 2 && n_k <= far / 2, who, ": ", n_q, " queries and ",
           n_k, " keys are too many");
+
+  // refuse lengths and reaches that mean nothing
+  require(r.queries.value_or(0) >= 0 && r.keys.value_or(0) >= 0 &&
+              r.queries.value_or(0) <= n_q && r.keys.value_or(0) <= n_k,
+          who, ": lengths ", r.queries.value_or(n_q), " and ",
+          r.keys.value_or(n_k), " of ", n_q, " queries and ", n_k, " keys");
+  require(r.left.value_or(0) >= 0 && r.right.value_or(0) >= 0, who,
+          ": window of ", r.left.value_or(0), " and ", r.right.value_or(0));
 }
 
 // count the pairs under a window
@@ -246,9 +254,9 @@ inline Index partner(Index i, Index t, Index c, Index s) {
 /// The rule under which queries q meet keys k, out of n_q and n_k in all
 /// (prop. windows); its mask is written to `keep`, or it has no keys if the
 /// window leaves no pair.  Throws std::invalid_argument for what has no
-/// restriction, for positions that are not among those n_q and n_k, for more
-/// of them than an eighth of the largest index, and for a mask that does not
-/// cover all pairs.
+/// restriction, for positions and lengths that are not among those n_q and
+/// n_k, for more of them than an eighth of the largest index, for a negative
+/// reach, and for a mask that does not cover all pairs.
 template <class T>
 FlashRule<T> rule_between(const FlashRule<T>& rule, const Piece& q,
                           const Piece& k, Index n_q, Index n_k,
