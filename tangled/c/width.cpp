@@ -188,7 +188,9 @@ struct KernelRoom : Room<T> {
   // take a head from a stack
   In<T> in(const Array& a, Index b, Index h) {
     if (!stacked(a)) return Room<T>::in(a, b, h);
-    const auto [at, first] = read.try_emplace({&a, b}, lying<In<T>>(a, b));
+    const Index own = a.step[0] == 0 ? 0 : b;
+    const auto [at, first] =
+        read.try_emplace({&a, own}, lying<In<T>>(a, own));
     if (first) at->second.fetch();
     return at->second(h);
   }

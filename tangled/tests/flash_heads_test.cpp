@@ -49,16 +49,31 @@ BOOST_AUTO_TEST_CASE(refuses_results_in_one_place) {
   FlashHead<double> two = one;
   new (&two.O) Out<double>(view_out(O[1]));
   refused([&] { flash_forward<double>(std::array{one, two}); }, "logZ of head 1");
-  for (int k = 0; k < 3; ++k) {
-    Matrix<double> q = Q, x = K, v = V, o = Q;
-    const FlashHead<double> h{view_in<double>(q), view_in<double>(x),
-                              view_in<double>(v), view_out(o), L[0].data()};
-    const FlashCotangent<double> c{
-        view_in<double>(Q), nullptr, view_out(k == 0 ? q : dQ[0]),
-        view_out(k == 1 ? x : dK[0]), view_out(k == 2 ? v : dV[0])};
+  for (std::size_t k = 0; k < 6; ++k) {
+    std::vector<Matrix<double>> x(8, K);  // of Q, K, V, O, dO, dQ, dK, dV
+    std::array<std::size_t, 3> at{5, 6, 7};
+    at[k % 3] = std::array<std::size_t, 6>{0, 1, 2, 1, 3, 4}[k];
+    const auto out = [&x](std::size_t a, Index n) {
+      return Out<double>(x[a].data(), n, 3, Eigen::OuterStride<>(3));
+    };
+    const auto in = [&x](std::size_t a, Index n) {
+      return In<double>(x[a].data(), n, 3, Eigen::OuterStride<>(3));
+    };
+    const FlashHead<double> h{in(0, 2), in(1, 4), in(2, 4), out(3, 2),
+                              L[0].data()};
+    const FlashCotangent<double> c{in(4, 2), nullptr, out(at[0], 2),
+                                   out(at[1], 4), out(at[2], 4)};
     refused([&] { flash_backward<double>({&h, 1}, {&c, 1}); },
-            "is its Q, K, V or dO");
+            "is its Q, K, V, O or dO");
   }
+  FlashHead<double> bent = one;
+  Matrix<double> mine = bias;
+  bent.rule.bias = &mine;
+  const FlashCotangent<double> its{view_in<double>(Q), nullptr,
+                                   view_out(dQ[0]), view_out(dK[0]),
+                                   view_out(dV[0]), nullptr, &mine};
+  refused([&] { flash_backward<double>({&bent, 1}, {&its, 1}); },
+          "dbias of head 0 is its bias");
   refused([&] { pass(0, 1, 1, 1); }, "heads 0 and 1 have one O");
   refused([&] { pass(1, 0, 1, 1); }, "have one place for dQ and dQ");
   refused([&] { pass(1, 1, 0, 1); }, "have one place for dbias and dbias");
@@ -73,8 +88,8 @@ BOOST_AUTO_TEST_CASE(refuses_an_output_over_its_keys) {
                           std::invalid_argument, says("is its K or V"));
   }
 }
-void check_side_by_side(Index n) {
-  const Index H = 4, kv = 2, d = 5, e = 3;
+void check_side_by_side(Index n, Index kv) {
+  const Index H = 4, d = 5, e = 3;
   const auto Q = gaussian<double>(n, H * d, 1);
   const auto K = gaussian<double>(n, kv * d, 2);
   const auto V = gaussian<double>(n, kv * e, 3);
@@ -88,8 +103,8 @@ void check_side_by_side(Index n) {
   for (Index h = 0; h < H; ++h) {
     // compare one head with the whole
     const Matrix<double> q = Q.middleCols(h * d, d);
-    const Matrix<double> k = K.middleCols(h / 2 * d, d);
-    const Matrix<double> v = V.middleCols(h / 2 * e, e);
+    const Matrix<double> k = K.middleCols(h * kv / H * d, d);
+    const Matrix<double> v = V.middleCols(h * kv / H * e, e);
     const auto one = flash(q, k, v, many.rule_of(h));
     verify((one.O - y.O.middleCols(h * e, e)).norm(), 0);
     verify((one.logZ.transpose() - y.logZ.row(h)).norm(), 0);
@@ -97,15 +112,15 @@ void check_side_by_side(Index n) {
                                         many.rule_of(h));
     verify((back.Q - g.Q.middleCols(h * d, d)).norm(), 0);
     verify(std::abs(back.sink - g.sinks[std::size_t(h)]), 0);
-    dK.middleCols(h / 2 * d, d) += back.K;
-    dV.middleCols(h / 2 * e, e) += back.V;
+    dK.middleCols(h * kv / H * d, d) += back.K;
+    dV.middleCols(h * kv / H * e, e) += back.V;
   }
   verify(distance(g.K, dK) + distance(g.V, dV), 0);
 }
 BOOST_AUTO_TEST_CASE(heads_side_by_side) {
   const Index from = detail::stack_from;
   for (const Index n : {Index(19), from - 1, from, from + 65})
-    check_side_by_side(n);
+    for (const Index kv : {1, 2, 4}) check_side_by_side(n, kv);
 }
 MultiHead<quad> selecting(Index H, Index kv, Index d, Index e) {
   const auto part = [](Index rows, Index first, Index n) {

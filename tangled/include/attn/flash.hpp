@@ -82,7 +82,8 @@ inline constexpr bool fuses<double> = true;
 template <>
 inline constexpr bool fuses<float> = true;
 #endif
-/// c += a x; fused, where the processor can, if a lane is one number.
+/// c += a x; fused, where the compiler says that this is one operation, if
+/// a lane is one number.
 template <class L, class T, class X>
 inline void add_multiple(L& c, T a, const X& x) {
   if constexpr (L::SizeAtCompileTime == 1 && fuses<T>)
@@ -1627,10 +1628,13 @@ void flash_backward(std::span<const FlashHead<T>> heads,
                 shape(c.dV), ", and ", shared, " share keys");
       };
       for (const Out<T>* x : {&c.dQ, &c.dK, &c.dV})
-        for (const In<T>* y : {&h.Q, &h.K, &h.V, &c.dO})
-          require(x->size() * y->size() == 0 || x->data() != y->data(),
+        for (const T* y : {h.Q.data(), h.K.data(), h.V.data(), c.dO.data(),
+                           static_cast<const T*>(h.O.data())})
+          require(x->size() == 0 || x->data() != y,
                   "flash_backward: dQ, dK or dV of head ", i, ", ", shape(*x),
-                  ", is its Q, K, V or dO");
+                  ", is its Q, K, V, O or dO");
+      require(!c.dbias || c.dbias != h.rule.bias, "flash_backward: dbias of head ",
+              i, " is its bias");
       if (c.dK.size() > 0) claim(c.dK.data(), first, 0);
       if (c.dV.size() > 0) claim(c.dV.data(), first, 1);
       if (c.dQ.size() > 0) claim(c.dQ.data(), i, 2);
@@ -1882,8 +1886,9 @@ std::vector<FlashHead<T>> list_heads(Heads<T>& x, HeadsOutput<T>& y,
   return list;
 }
 }  // namespace detail
-/// Exact attention of heads side by side; of many queries Q, K and V are
-/// copied (detail::stack_from).  Throws std::invalid_argument for columns
+/// Exact attention of heads side by side; of several heads of many queries
+/// Q is copied, and K and V if they have several heads
+/// (detail::stack_from).  Throws std::invalid_argument for columns
 /// that do not divide, and like flash.
 template <class T>
 HeadsOutput<T> flash(const Matrix<T>& Q, const Matrix<T>& K,
@@ -1903,9 +1908,9 @@ struct HeadsGradient {
   Matrix<T> Q, K, V;
   std::vector<T> sinks;
 };
-/// That gradient, for cotangents dO in the shape of y.O; of many queries
-/// all matrices are copied.  Throws like flash, and std::invalid_argument
-/// if y or dO do not fit the heads.
+/// That gradient, for cotangents dO in the shape of y.O; of several heads of
+/// many queries what has several heads is copied.  Throws like flash, and
+/// std::invalid_argument if y or dO do not fit the heads.
 template <class T>
 HeadsGradient<T> flash_vjp(const Matrix<T>& Q, const Matrix<T>& K,
                            const Matrix<T>& V, HeadsOutput<T> y,
