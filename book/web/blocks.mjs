@@ -273,7 +273,7 @@ export class Blocks extends Inline {
     const now = ++this.page.chunks;
     return chunkHtml(chunk, {
       ident: (words, label) => {
-        if (now - this.page.linked.get(words) < 60) return esc(words);
+        if (now - this.page.linked.get(words) < 150) return esc(words);
         this.page.linked.set(words, now);
         return `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`;
       },
