@@ -144,11 +144,11 @@ inline Watch::~Watch() {
 }
 inline Watch::Watch(const char* who, MPI_Comm comm,
                     double seconds) noexcept {
+  if (!(seconds > 0 && seconds < forever)) return;
   int rank = 0, level = 0;
-  must(MPI_Comm_rank(comm, &rank));
   must(MPI_Query_thread(&level));
-  if (!(seconds > 0 && seconds < forever) || level < MPI_THREAD_FUNNELED)
-    return;
+  if (level < MPI_THREAD_FUNNELED) return;
+  must(MPI_Comm_rank(comm, &rank));
   guard = std::thread([this, who, rank, seconds] {
     std::unique_lock hold(lock);
     const std::chrono::duration<double> most(seconds);
