@@ -127,6 +127,11 @@ BOOST_AUTO_TEST_CASE(tolerances_are_told) {
     verify(std::abs(told.tolerance / (part * 0.02) - 1), 0x1p-20);
     BOOST_TEST(told.converged == (part < 1));
   }
+  for (const double size : {1.0, 0x1p-600}) {
+    const Matrix<double> near{{size}, {size * (1 + 0x1p-50)}};
+    const auto told = hopfield_retrieve(near, near, 1.0, 7);
+    BOOST_TEST((!told.converged && told.steps == 7 && told.tolerance > 0));
+  }
   for (const float size : {1.0f, 0x1p-57f}) {
     const Matrix<float> near{{size}, {size * (1.0f + 0x1p-20f)}};
     const auto told = hopfield_retrieve(near, near, 1.0f, 7);
@@ -436,6 +441,7 @@ BOOST_AUTO_TEST_CASE(hot_memories_are_not_kept) {
   }
   const Matrix<double> K{{0, 3}, {3, 0}, {-2, 0}};
   BOOST_TEST((basin(K, 1, 0.001).rate < 1 && !basin(K, 1, 0.001).kept()));
+  BOOST_TEST(!basin(Matrix<double>{{0x1p-565}, {-0x1p-565}}, 0, 1.0).kept());
   double cold = 1;
   while (cold < 9 && !basin(I, 0, cold).kept()) cold += 0.001;
   fact("cold", cold, 3);

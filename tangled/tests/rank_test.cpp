@@ -268,6 +268,9 @@ BOOST_AUTO_TEST_CASE(landmarks_of_unlike_keys) {
         nystroem_attention(Matrix<double>{{0, up}}, two, v, 2),
         std::domain_error, says("nystroem_attention: rounding leaves query 0"));
   verify(std::abs(nystroem_attention(two.bottomRows(1), two, v, 2)(0) - 2), 0);
+  const Matrix<float> many = Matrix<float>::Zero(1 << 20, 1);
+  BOOST_CHECK_EXCEPTION(nystroem_attention(many.topRows(1), many, many, 1),
+                        std::domain_error, says("too many keys"));
   const Matrix<double> far{{1e9}};
   BOOST_CHECK_EXCEPTION(
       nystroem_attention(far, far, v.topRows(1), 1), std::domain_error,

@@ -294,7 +294,7 @@ template <class D>
 double update_error(const Expr<D>& patterns, double beta) {
   const Matrix<double> K = lift<double>(patterns.eval());
   if (K.rows() == 0) return 0;
-  const double R = K.rowwise().norm().maxCoeff();
+  const double R = K.rowwise().stableNorm().maxCoeff();
   const double M = double(K.rows()), terms = double(K.cols() + 1);
   return unit_roundoff<ScalarOf<D>>() * R *
          (2 * M + 6 + 6 * std::log(M) + 2 * beta * terms * R * R);
@@ -347,7 +347,7 @@ Basin basin(const Expr<D>& patterns, Index i, double beta) {
     if (j == i) continue;
     const RowVector<double> away = K.row(i) - K.row(j);
     b.separation = std::min(b.separation, away.dot(K.row(i)));
-    b.reach = std::max(b.reach, away.norm());
+    b.reach = std::max(b.reach, away.stableNorm());
   }
   if (!K.allFinite()) b.separation = b.reach = NAN;
   b.radius = 1 / (beta * b.reach);

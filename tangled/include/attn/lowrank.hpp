@@ -239,7 +239,8 @@ Nystroem<ScalarOf<D>> nystroem(const Expr<D>& landmarks) {
 /// Attention by m greedily chosen landmarks among the keys: Q n_q x d, K
 /// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes, and
 /// std::domain_error if the normaliser of a query is not known to one part
-/// in 16, as happens where keys are of very unlike lengths.
+/// in 16, as happens where keys are of very unlike lengths, and in float
+/// from 2^19 keys on.
 template <class D>
 Matrix<ScalarOf<D>> nystroem_attention(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
@@ -257,6 +258,8 @@ Matrix<ScalarOf<D>> nystroem_attention(
   Matrix<S> L(Index(chosen.size()), y.cols());
   for (Index r = 0; r < L.rows(); ++r)
     L.row(r) = y.row(chosen[std::size_t(r)]);
+  require_domain(L.rows() > 0 || m == 0 || K.rows() == 0,
+                 "nystroem_attention: too many keys for the format");
   const auto map = nystroem(L);
 
   // give the keys their prior back
