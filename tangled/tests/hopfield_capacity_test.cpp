@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(exponential_update_lowers_its_energy) {
         verify(std::abs(y(a) - x(a)), 0);
         ++ties;
       } else {
-        refute(std::abs(gain), 0x1p-48 * std::abs(energy(K, x)));
+        refute(std::abs(gain), 0x1p-46 * std::abs(energy(K, x)));
         verify(std::abs(y(a) - (gain > 0 ? 1 : -1)), 0);
       }
     }

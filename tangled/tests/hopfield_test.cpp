@@ -447,30 +447,27 @@ BOOST_AUTO_TEST_CASE(features_with_a_mean) {
     verify(less.first, less.second + crosstalk_of_means(c, m).second);
   }
 }
-/// Signs that the Gaussian kernel gets wrong for keys X and values V, of
-/// size() answers; how many more or fewer m waves may, in the mean.
-std::pair<double, double> crosstalk_of_waves(const Matrix<double>& X,
-                                             const Matrix<double>& V,
-                                             Index m) {
+/// What one wave in the mean answers for keys X and values V (M x d_v),
+/// times the value asked for, and the variance of that.
+std::array<Matrix<double>, 2> answers_of_waves(const Matrix<double>& X,
+                                               const Matrix<double>& V) {
   const Matrix<double> G = gaussian_kernel(X, X);
-  double wrong = 0, slack = 0;
+  Matrix<double> delta(V.rows(), V.cols()), var = delta;
   for (Index i = 0; i < X.rows(); ++i) {
     const Matrix<double> Y = X.rowwise() - X.row(i);
     const Matrix<double> square = G + gaussian_kernel(Y, -Y) / 2;
     for (Index c = 0; c < V.cols(); ++c) {
       const Vector<double> u = V.col(c) * V(i, c);
-      const double delta = u.dot(G.col(i));
-      const double var = (u.dot(square * u) - delta * delta) / double(m);
-      wrong += delta < 0 ? 1 : 0;
-      slack += var / (var + delta * delta);
+      delta(i, c) = u.dot(G.col(i));
+      var(i, c) = u.dot(square * u) - delta(i, c) * delta(i, c);
     }
   }
-  return {wrong / double(V.size()), slack / double(V.size())};
+  return {delta, var};
 }
 BOOST_AUTO_TEST_CASE(features_of_a_plane) {
   const double root = std::sqrt(2.0);
   for (const Index m : {64, 1024}) {
-    Vector<double> wrong(200), kernel(200), slack(200);
+    Vector<double> wrong(200), kernel(200), slack(200), off(200);
     for (Index r = 0; r < 200; ++r) {
       const auto seed = std::uint64_t(r);
       const Matrix<double> X = gaussian<double>(17, 2, seed, "keys");
@@ -480,14 +477,27 @@ BOOST_AUTO_TEST_CASE(features_of_a_plane) {
       P.rowwise() += M_PI * uniform<double>(1, m, seed, "phases").row(0);
       P = root * P.array().cos();
       const Matrix<double> told = P * memorise(P, V).leftCols(4);
-      wrong(r) = double((told.cwiseProduct(V).array() < 0).count()) / 68;
-      std::tie(kernel(r), slack(r)) = crosstalk_of_waves(X, V, m);
+      const Matrix<double> answer = told.cwiseProduct(V) / double(m);
+
+      // compare the answers of waves with the kernel's
+      const auto [delta, one] = answers_of_waves(X, V);
+      const Matrix<double> var = one / double(m);
+      const Matrix<double> square = delta.cwiseAbs2();
+      wrong(r) = double((answer.array() < 0).count()) / 68;
+      kernel(r) = double((delta.array() < 0).count()) / 68;
+      slack(r) = var.cwiseQuotient(var + square).mean();
+      off(r) = (answer - delta).cwiseAbs2().cwiseQuotient(var).mean();
     }
 
     // hold the waves to their kernel
     const Vector<double> gap = wrong - kernel;
     const double spread = (gap.array() - gap.mean()).square().sum();
     verify(std::abs(gap.mean()), 4 * std::sqrt(spread) / 199 + slack.mean());
+    const double error =
+        4 * std::sqrt((off.array() - off.mean()).square().sum()) / 199;
+    verify(std::abs(off.mean() - 1), error);
+    refute(std::abs(off.mean() / 2 - 1), error);
+    refute(std::abs(off.mean() * 2 - 1), error);
     refute(wrong.mean(), hebb_bit_error(m + 1, 17) + 0.1);
     fact("waves_" + std::to_string(m), wrong.mean(), 2);
     if (m == 64) fact("kernel", kernel.mean(), 2);

@@ -321,6 +321,8 @@ BOOST_AUTO_TEST_CASE(lines_through_no_number) {
     far(3, 1) = x;
     BOOST_TEST(local_linear(A, Q, far, K, 1.0).array().isNaN().all());
   }
+  for (const double r : {0.0, 1.0})
+    BOOST_TEST(local_linear(A, Q, 1e200 * K, K, r).array().isNaN().all());
 }
 
 // check the edges of regression

@@ -236,21 +236,16 @@ Nystroem<ScalarOf<D>> nystroem(const Expr<D>& landmarks) {
   const Matrix<ScalarOf<D>> L = landmarks;
   return {L, cholesky(gaussian_kernel(L, L))};
 }
-/// Attention by m greedily chosen landmarks among the keys: Q n_q x d, K
-/// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes, and
-/// std::domain_error if the normaliser of a query is not known to one part
-/// in 16, as happens where keys are of very unlike lengths, and in float
-/// from 2^19 keys on.
-template <class D>
-Matrix<ScalarOf<D>> nystroem_attention(
-    const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
-    const Rows<ScalarOf<D>>& V, Index m) {
-  using S = ScalarOf<D>;
+namespace detail {
+/// Features of queries Q (n_q x m) and of keys K, times their priors (n_k
+/// x m), by at most m landmarks, up to a factor for each query; lost: a
+/// bound on the error of each query's normaliser.
+template <class S>
+struct LandmarkFeatures { Matrix<S> phi, psi; Vector<S> lost; };
 
-  // refuse arguments that attention would refuse
-  require(Q.cols() == K.cols() && K.rows() == V.rows(),
-          "nystroem_attention: Q is ", shape(Q), ", K ", shape(K), ", V ",
-          shape(V));
+template <class S>
+LandmarkFeatures<S> landmark_features(const Rows<S>& Q, const Rows<S>& K,
+                                      Index m) {
   const Matrix<S> y = kernel_coordinates(K);
 
   // pick the landmarks among the keys
@@ -277,23 +272,44 @@ Matrix<ScalarOf<D>> nystroem_attention(
   for (Index i = 0; i < F.cols() && F.rows() > 0; ++i)
     F.col(i).array() -= S(F.col(i).maxCoeff());
   if (P.size() > 0) P.array() -= S(P.maxCoeff());
-  const Matrix<S> phi = map.from_kernel(detail::exponential(F));
-  const Matrix<S> psi = map.from_kernel(detail::exponential(P));
-  if (phi.size() > 0) {
-    // bound what rounding does to the normalisers
-    const auto solved = [&](Matrix<S> X) {
-      const auto upper = map.R.template triangularView<Eigen::Lower>();
-      upper.transpose().solveInPlace(X);
-      return Matrix<S>(X.cwiseAbs().array() + detail::vanishing<S>());
-    };
-    const Matrix<S> r = map.R.cwiseAbs();
-    const Vector<S> beta = solved(psi.transpose()).rowwise().sum();
-    const Vector<S> terms = times(r, times(r.transpose(), beta));
-    const S roundings =
-        S(double(2 * L.rows() + psi.rows() + 8)) + S(double(y.cols() + 6)) * size;
-    const Vector<S> lost = std::numeric_limits<S>::epsilon() * roundings *
-                           times(solved(phi.transpose()).transpose(), terms);
+  const Matrix<S> phi = map.from_kernel(exponential(F));
+  const Matrix<S> psi = map.from_kernel(exponential(P));
+  if (phi.size() == 0) return {phi, psi, Vector<S>::Zero(phi.rows())};
 
+  // bound what rounding does to the normalisers
+  const auto solved = [&](Matrix<S> X) {
+    const auto upper = map.R.template triangularView<Eigen::Lower>();
+    upper.transpose().solveInPlace(X);
+    return Matrix<S>(X.cwiseAbs().array() + vanishing<S>());
+  };
+  const Matrix<S> r = map.R.cwiseAbs();
+  const Vector<S> beta = solved(psi.transpose()).rowwise().sum();
+  const Vector<S> terms = times(r, times(r.transpose(), beta));
+  const S roundings =
+      S(double(2 * L.rows() + psi.rows() + 8)) + S(double(y.cols() + 6)) * size;
+  const Vector<S> lost = std::numeric_limits<S>::epsilon() * roundings *
+                         times(solved(phi.transpose()).transpose(), terms);
+  return {phi, psi, lost};
+}
+}  // namespace detail
+/// Attention by m greedily chosen landmarks among the keys: Q n_q x d, K
+/// n_k x d, V n_k x d_v -> n_q x d_v.  Throws on shapes, and
+/// std::domain_error if the normaliser of a query is not known to one part
+/// in 16, as happens where keys are of very unlike lengths, and in float
+/// from 2^19 keys on.
+template <class D>
+Matrix<ScalarOf<D>> nystroem_attention(
+    const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
+    const Rows<ScalarOf<D>>& V, Index m) {
+  using S = ScalarOf<D>;
+
+  // refuse arguments that attention would refuse
+  require(Q.cols() == K.cols() && K.rows() == V.rows(),
+          "nystroem_attention: Q is ", shape(Q), ", K ", shape(K), ", V ",
+          shape(V));
+  const auto [phi, psi, lost] =
+      detail::landmark_features<S>(Q.eval(), K, m);
+  if (phi.size() > 0) {
     // refuse a query whose normaliser is lost
     using std::abs;
     const Vector<S> z = psi.colwise().sum().transpose(), Z = times(phi, z);

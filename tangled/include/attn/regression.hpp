@@ -60,7 +60,8 @@ Attention<ScalarOf<D>> nadaraya_watson(
   return {std::move(O), std::move(A), std::move(G), std::move(logZ)};
 }
 /// The same with bandwidth h in every direction; throws
-/// std::domain_error unless h > 0 and 1 / h^2 is positive and finite.
+/// std::domain_error unless h > 0 and h^2 and its inverse are finite, as
+/// computed.
 template <class D>
 Attention<ScalarOf<D>> nadaraya_watson(
     const Expr<D>& Q, const Rows<ScalarOf<D>>& K,
@@ -109,8 +110,8 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
   G.diagonal().array() += ridge;
 
   // refuse keys that determine no slope
-  if (!(G.array() == G.array()).all())
-    return RowVector<S>::Constant(V.cols(), G.sum());
+  const S sum = G.sum(), nothing = sum - sum;
+  if (!(nothing == S(0))) return RowVector<S>::Constant(V.cols(), nothing);
   const auto why = diagnose(G);
   require_domain(why.positive(), "local_linear: the keys that query ", query,
                  " sees leave a direction undetermined (pivot ", why.pivot,
@@ -123,7 +124,8 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
 /// empty), Q n_q x d, K n_k x d, V n_k x d_v -> n_q x d_v (eq.
 /// local-linear).  Throws std::invalid_argument on shapes,
 /// std::domain_error for ridge < 0, a negative weight, other sums or a
-/// singular row.  A NaN weight or key makes its row NaN.
+/// singular row.  A NaN weight makes its row NaN; a key that is not
+/// finite, or moments that overflow, every row that is not empty.
 template <class D>
 Matrix<ScalarOf<D>> local_linear(
     const Expr<D>& A, const Rows<ScalarOf<D>>& Q,
