@@ -138,6 +138,29 @@ BOOST_AUTO_TEST_CASE(workspace_of_a_full_row) {
   verify(double(std::abs(small.forward - large.forward)), 0);
   verify(double(std::abs(small.both - large.both)), 0);
 }
+BOOST_AUTO_TEST_CASE(workspace_of_groups) {
+  const Index d = 16, lane = detail::lanes<float>;
+  const auto take = [](Index n, Index groups) {
+    FlashRule<float> rule;
+    rule.groups = groups;
+    return held(n, d, rule);
+  };
+  for (const Index G : {1, 2, 5})
+    for (const Index more : {1, 2, 100}) {
+      const Held all = take(G * lane, G), some = take(G * lane, G * more);
+      verify(double(std::abs(all.forward - some.forward)), 0);
+      verify(double(std::abs(all.both - some.both)), 0);
+    }
+  const Held one = take(6 * lane, 1);
+  for (const Index G : {2, 3, 6}) {
+    const Held now = take(6 * lane, G);
+    const double added = double((G - 1) * lane), slack = 128 * double(G - 1);
+    verify(std::abs(double(now.forward - one.forward) -
+                    4 * added * (2 * d + 2)), slack);
+    verify(std::abs(double(now.both - one.both) -
+                    added * (4 * (3 * d + 5) + 8)), slack);
+  }
+}
 template <class T>
 Held held_by_variants(Index n) {
   const Matrix<T> bias = Matrix<T>::Zero(n, n);
