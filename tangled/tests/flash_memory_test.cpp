@@ -4,6 +4,7 @@
 
 #include "attn/flash.hpp"
 #include "attn/random.hpp"
+#include <sys/mman.h>
 
 #include "allocations.hpp"
 using namespace attn;
@@ -231,5 +232,64 @@ long held_by_sharing(Index n) {
 BOOST_AUTO_TEST_CASE(workspace_of_shared_keys) {
   const long one = held_by_sharing(200), two = held_by_sharing(400);
   verify(std::abs(double(two - one) - 4.0 * 200 * (24 + 7)), 0);
+}
+/// 24 blocks of 128 rows, of which only two can be read once it is closed.
+struct Guarded {
+  static constexpr Index block = 128, rows = 24 * block, d = 16;
+  static constexpr std::size_t bytes = rows * d * sizeof(float);
+  float* data = static_cast<float*>(mmap(
+      nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+      -1, 0));
+  explicit Guarded(const Matrix<float>& X) {
+    if (data == MAP_FAILED) throw std::bad_alloc();
+    std::copy_n(X.data(), X.size(), data);
+  }
+  void close() {
+    mprotect(data, bytes, PROT_NONE);
+    for (const Index k : {1, 9})
+      mprotect(data + k * block * d, block * d * sizeof(float), PROT_READ);
+  }
+  ~Guarded() { munmap(data, bytes); }
+  In<float> view() const { return {data, rows, d, Eigen::OuterStride<>(d)}; }
+};
+void read_what_is_seen(Index n, FlashRule<float> rule) {
+  using G = Guarded;
+  const auto Q = gaussian<float>(n, G::d, 1), dO = gaussian<float>(n, G::d, 4);
+  Guarded K(gaussian<float>(G::rows, G::d, 2));
+  Guarded V(gaussian<float>(G::rows, G::d, 3));
+  const auto run = [&] {
+    FlashOutput<float> y{Matrix<float>(n, G::d), Vector<float>(n)};
+    std::array<Matrix<float>, 3> g{Q, Matrix<float>(G::rows, G::d),
+                                   Matrix<float>(G::rows, G::d)};
+    const FlashHead<float> head{view_in<float>(Q), K.view(), V.view(),
+                                view_out(y.O), y.logZ.data(), rule};
+    const FlashCotangent<float> bar{view_in<float>(dO), nullptr,
+                                    view_out(g[0]), view_out(g[1]),
+                                    view_out(g[2])};
+    flash_forward<float>({&head, 1});
+    flash_backward<float>({&head, 1}, {&bar, 1});
+    return std::pair(y, g);
+  };
+  const auto [y, g] = run();
+  K.close(), V.close();
+
+  // compare what is had of the rest
+  const auto [z, f] = run();
+  verify(distance(z.O, y.O), 0);
+  verify(distance(z.logZ, y.logZ), 0);
+  for (std::size_t k = 0; k < 3; ++k) verify(distance(f[k], g[k]), 0);
+  BOOST_TEST(y.O.cwiseAbs().minCoeff() > 0);
+}
+BOOST_AUTO_TEST_CASE(what_nobody_sees_is_not_read) {
+  Matrix<bool> keep = Matrix<bool>::Constant(1, 24, false);
+  keep(0, 1) = keep(0, 9) = true;
+  for (const Index n : {1, 3, int(detail::lanes<float>) + 1}) {
+    FlashRule<float> mask, window;
+    mask.keep = &keep, mask.keep_q = n, mask.keep_k = Guarded::block;
+    read_what_is_seen(n, mask);
+    window.left = Guarded::block - n, window.right = 0;
+    window.offset = 10 * Guarded::block - n;
+    read_what_is_seen(n, window);
+  }
 }
 BOOST_AUTO_TEST_SUITE_END()

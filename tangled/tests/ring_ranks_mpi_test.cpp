@@ -47,12 +47,20 @@ extern "C" void free(void* p) {
 namespace {
 long started = 0, completed = 0, duplicated = 0, freed = 0;
 attn::Traffic given;  // to MPI, to be sent
-int throw_at_poke = 0;
+int throw_at_poke = 0, kind_to_throw = 4;
+[[noreturn]] void throw_planted() {
+  switch (kind_to_throw) {
+    case 1: throw std::invalid_argument("planted");
+    case 2: throw std::domain_error("planted");
+    case 3: throw std::bad_alloc();
+    case 4: throw std::runtime_error("planted");
+    default: throw kind_to_throw;
+  }
+}
 }
 extern "C" int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* any,
                           MPI_Status* status) {
-  if (throw_at_poke > 0 && --throw_at_poke == 0)
-    throw std::runtime_error("planted");
+  if (throw_at_poke > 0 && --throw_at_poke == 0) throw_planted();
   return PMPI_Iprobe(from, tag, comm, any, status);
 }
 extern "C" int MPI_Irecv(void* data, int n, MPI_Datatype type, int from,
@@ -343,15 +351,16 @@ Online<float> random_state(std::uint64_t seed) {
 // check that all ranks refuse
 template <class Error, class F>
 Worst all_throw(MPI_Comm comm, const std::string& words, F f) {
-  std::string text(200, ' ');
+  constexpr int room = 600;
+  std::string text(room, ' ');
   try {
     f();
   } catch (const Error& e) {
     text = e.what();
-    text.resize(200, ' ');
+    text.resize(room, ' ');
   }
   std::string first = text;
-  MPI_Bcast(first.data(), 200, MPI_CHAR, 0, comm);
+  MPI_Bcast(first.data(), room, MPI_CHAR, 0, comm);
   Worst worst;
   worst.add(text.find(words) == std::string::npos || text != first, 0);
   return worst;
@@ -395,6 +404,22 @@ BOOST_AUTO_TEST_CASE(one_rank_has_a_wrong_shape) {
     if (r == 2) c.K.setZero(4, 1);
   });
 }
+BOOST_AUTO_TEST_CASE(two_ranks_object) {
+  const auto shape = [](Call& c) { c.K.setZero(5, 3); };
+  const auto value = [](Call& c) { c.rule.softcap = -1; };
+  refuses<Shape>("expected 4 rows (on rank 1)", [&](Call& c, int r) {
+    if (r == 1) shape(c);
+    if (r == 2) value(c);
+  });
+  refuses<Shape>("expected 4 rows (on rank 0)", [&](Call& c, int r) {
+    if (r == 0) shape(c);
+    if (r == 2) c.rule.right = 1;
+  });
+  refuses<Shape>("softcap is -1 on rank 1", [&](Call& c, int r) {
+    if (r == 1) value(c);
+    if (r == 2) shape(c);
+  });
+}
 BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
   refuses<Shape>("right is 1 on rank 2 but inf on rank 0",
                  [](Call& c, int r) { if (r == 2) c.rule.right = 1; });
@@ -419,6 +444,43 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
     c.rule.keep = &all;
   });
 }
+BOOST_AUTO_TEST_CASE(nothing_may_differ) {
+  using Change = std::function<void(Call&)>;
+  const Matrix<bool> keep = Matrix<bool>::Constant(12, 12, true);
+  const std::vector<std::pair<const char*, Change>> entries{
+      {"heads of queries", [](auto& c) { c.many.heads = 3; }},
+      {"heads of keys", [](auto& c) { c.many.kv_heads = 3; }},
+
+      // alter what has a fingerprint
+      {"slopes (fingerprint)", [](auto& c) { c.many.slopes = {0.5}; }},
+      {"sinks (fingerprint)", [](auto& c) { c.many.sinks = {0.5}; }},
+      {"queries (fingerprint)", [](auto& c) {
+        std::swap(c.ring.queries.of[0], c.ring.queries.of[2]); }},
+      {"keys (fingerprint)", [](auto& c) {
+        c.ring.keys = contiguous({3, 4, 5}); }},
+      {"mask (fingerprint)", [](auto& c) { c.rule.keep_q = 2; }},
+      {"mask (fingerprint)", [](auto& c) { c.rule.keep_k = 2; }},
+
+      // alter the numbers of a rule
+      {"scale", [](auto& c) { c.rule.scale = 1; }},
+      {"softcap", [](auto& c) { c.rule.softcap = 2; }},
+      {"slope", [](auto& c) { c.rule.slope = 0.5; }},
+      {"sink", [](auto& c) { c.rule.sink = 0.5; }},
+      {"offset", [](auto& c) { c.rule.offset = 1; }},
+      {"left", [](auto& c) { c.rule.left = 3; }},
+      {"right", [](auto& c) { c.rule.right = 3; }},
+      {"queries in use", [](auto& c) { c.rule.queries = 11; }},
+      {"keys in use", [](auto& c) { c.rule.keys = 11; }},
+      {"key block", [](auto& c) { c.rule.key_block = 64; }},
+      {"groups", [](auto& c) { c.rule.groups = 1; }}
+  };
+  for (const auto& [name, change] : entries)
+    refuses<Shape>(std::string("ring_attention: ") + name + " is ",
+                   [&](Call& c, int r) {
+      c.rule.keep = &keep;
+      if (r == 1) change(c);
+    });
+}
 BOOST_AUTO_TEST_CASE(zeros_and_NaNs_agree) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     Call c(comm);
@@ -433,10 +495,32 @@ BOOST_AUTO_TEST_CASE(zeros_and_NaNs_agree) {
 BOOST_AUTO_TEST_CASE(ranks_call_different_functions) {
   on_ranks(3, [](MPI_Comm comm, int rank) {
     const Call c(comm);
-    return all_throw<Shape>(comm, "function (fingerprint) is", [&] {
-      if (rank == 1) grid_attention(c.ring, 1, c.Q, c.K, c.V);
+    const auto y = c();
+    std::vector<Online<double>> x(2, Online<double>::nothing(4));
+
+    // list all functions that ranks call together
+    const std::vector<std::function<void()>> calls{
+        [&] { c(); },
+        [&] { ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, c.V); },
+        [&] { grid_attention(c.ring, 1, c.Q, c.K, c.V); },
+        [&] { grid_attention_vjp(c.ring, 1, c.Q, c.K, c.V, y, c.V); },
+        [&] { tree_decode<double>(comm, c.Q.row(0), c.K, c.V); },
+        [&] { reduce_states(comm, x); }};
+    for (const auto& call : calls) call();
+    Worst worst;
+    for (const int alone : {0, 1})
+      for (std::size_t f = 0; f < calls.size(); ++f)
+        for (std::size_t g = 0; g < calls.size(); ++g)
+          if (f != g)
+            worst.add(all_throw<Shape>(
+                comm, "calls another function than rank 0",
+                [&] { calls[rank == alone ? f : g](); }));
+    const Matrix<float> Q = c.Q.cast<float>(), V = c.V.cast<float>();
+    worst.add(all_throw<Shape>(comm, "size of a number is 4 on rank 1", [&] {
+      if (rank == 1) ring_attention<float>(c.ring, Q, Q, V);
       else c();
-    });
+    }));
+    return worst;
   });
 }
 BOOST_AUTO_TEST_CASE(what_cannot_be_sharded) {
@@ -713,20 +797,28 @@ BOOST_AUTO_TEST_CASE(many_states_in_one_message) {
 
 // plant exceptions in a call
 template <class F>
-Worst planted_on(MPI_Comm comm, int rank, int p, int where, const F& call) {
-  const std::string words = "planted (on rank " + std::to_string(where) + ")";
+Worst planted_on(MPI_Comm comm, bool here, const F& call) {
+  int rank, p, first = 0, planted = 0;
+  MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &p);
   Worst worst;
-  int planted = 0;
-  for (int thrown = 1; thrown; ++planted) {
-    started = completed = thrown = 0;
-    throw_at_poke = rank == where ? planted + 1 : 0;
-    std::string text = "none";
-    try { call(); } catch (const std::runtime_error& e) { text = e.what(); }
-    throw_at_poke = 0, thrown = text != "none";
-    int all = 0;
-    MPI_Allreduce(&thrown, &all, 1, MPI_INT, MPI_SUM, comm);
-    worst.add(double(all != 0 && all != p), 0);
-    worst.add(double(thrown && text != words), 0);
+  for (; first < p; ++planted) {
+    started = completed = 0;
+    kind_to_throw = 1 + planted % 5;
+    throw_at_poke = here ? planted + 1 : 0;
+    const detail::Complaint said = detail::complaint(call);
+    const int mine = here && throw_at_poke == 0 ? rank : p;
+    throw_at_poke = 0;
+    MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
+
+    // compare what was said with what was planted
+    const std::string words =
+        (kind_to_throw == 3   ? std::string(std::bad_alloc().what())
+         : kind_to_throw == 5 ? "an exception of unknown type"
+                              : "planted") +
+        " (on rank " + std::to_string(first) + ")";
+    worst.add(double(said.kind != (first < p ? std::min(kind_to_throw, 4) : 0)),
+              0);
+    worst.add(double(first < p && said.words != words), 0);
     worst.add(double(std::abs(started - completed)), 0);
   }
   worst.add(double(planted < 2), 0);
@@ -776,8 +868,21 @@ BOOST_AUTO_TEST_CASE(thrown_between_departure_and_arrival) {
         [&] { ring_attention_vjp(c.ring, c.Q, c.K, c.V, y, c.V); },
         [&] { grid_attention(c.ring, 1, c.Q, c.K, c.V); },
         [&] { grid_attention_vjp(c.ring, 1, c.Q, c.K, c.V, y, c.V); }};
-    for (const auto& call : calls) worst.add(planted_on(comm, rank, 3, 1, call));
+    for (const auto& call : calls) {
+      worst.add(planted_on(comm, rank == 1, call));
+      worst.add(planted_on(comm, rank > 0, call));
+    }
     return worst;
+  });
+}
+BOOST_AUTO_TEST_CASE(words_that_are_cut) {
+  on_ranks(3, [](MPI_Comm comm, int rank) {
+    return all_throw<std::domain_error>(
+        comm, std::string(507, 'x') + " (on rank 2)", [&] {
+      detail::together(comm, [&] {
+        if (rank == 2) throw std::domain_error(std::string(600, 'x'));
+      });
+    });
   });
 }
 BOOST_AUTO_TEST_CASE(thrown_on_a_grid) {
@@ -795,8 +900,8 @@ BOOST_AUTO_TEST_CASE(thrown_on_a_grid) {
       const auto back = [&] {
         grid_attention_vjp(ring, 2, Q, K, V, y, dO, many);
       };
-      Worst worst = planted_on(comm, rank, 4, where, forward);
-      worst.add(planted_on(comm, rank, 4, where, back));
+      Worst worst = planted_on(comm, rank == where, forward);
+      worst.add(planted_on(comm, rank == where, back));
       const auto z = grid_attention(ring, 2, Q, K, V, many);
       worst.add(distance(z.O, y.O) + distance(z.logZ, y.logZ), 0);
       return worst;

@@ -258,21 +258,27 @@ struct Named {
   const char* name;
   Number number;
 };
-/// Calls f, and requires that the named numbers are those of rank 0; in
-/// case of an objection all ranks throw it.  Collective.
+/// How many numbers can be compared.
+inline constexpr std::size_t most_named = 22;
+
+/// Calls f, and requires that the function and its named numbers are those
+/// of rank 0; in case of an objection all ranks throw it.  Collective.
 template <std::size_t n, class F>
 void agree(MPI_Comm comm, const char* who, const std::array<Named, n>& mine,
            F f) {
+  static_assert(n <= most_named);
   int rank;
   MPI_Comm_rank(comm, &rank);
-  std::array<std::uint64_t, n> theirs;
-  for (std::size_t i = 0; i < n; ++i) theirs[i] = mine[i].number.bits;
-  MPI_Bcast(theirs.data(), int(n), MPI_UINT64_T, 0, comm);
+  std::array<std::uint64_t, 1 + most_named> theirs{hashed(who)};
+  for (std::size_t i = 0; i < n; ++i) theirs[1 + i] = mine[i].number.bits;
+  MPI_Bcast(theirs.data(), int(theirs.size()), MPI_UINT64_T, 0, comm);
   together(comm, [&] {
     // compare all numbers with the first rank's
+    require(theirs[0] == hashed(who), who, ": rank ", rank,
+            " calls another function than rank 0");
     for (std::size_t i = 0; i < n; ++i) {
       Number first = mine[i].number;
-      first.bits = theirs[i];
+      first.bits = theirs[1 + i];
       require(mine[i].number.bits == first.bits, who, ": ", mine[i].name, " is ",
               std::setprecision(17), mine[i].number, " on rank ", rank, " but ",
               first, " on rank 0");
@@ -512,12 +518,12 @@ double fingerprint_of_mask(const FlashRule<T>& rule) {
 // check the arguments of all ranks
 /// What must be the same on all ranks of a ring or a grid.
 template <class T>
-std::array<Named, 23> to_agree(const char* who, const Ring& ring, int columns,
-                               const Matrix<T>& Q, const Matrix<T>& V,
-                               const FlashHeads<T>& many) {
+std::array<Named, most_named> to_agree(const Ring& ring, int columns,
+                                       const Matrix<T>& Q,
+                                       const Matrix<T>& V,
+                                       const FlashHeads<T>& many) {
   const FlashRule<T>& r = many.rule;
-  return {{{"function (fingerprint)", double(hashed(who) >> 11)},
-           {"size of a number", sizeof(T)}, {"columns", columns},
+  return {{{"size of a number", sizeof(T)}, {"columns", columns},
            {"width of Q", Q.cols()}, {"width of V", V.cols()},
            {"heads of queries", many.heads},
            {"heads of keys", many.kv_heads},
@@ -539,7 +545,7 @@ template <class T, class Extra>
 void check_ring(const char* who, const Ring& ring, int columns,
                 const Matrix<T>& Q, const Matrix<T>& K, const Matrix<T>& V,
                 const FlashHeads<T>& many, Extra extra) {
-  const auto all = to_agree(who, ring, columns, Q, V, many);
+  const auto all = to_agree(ring, columns, Q, V, many);
   agree(own(ring.comm), who, all, [&] {
     const FlashRule<T>& rule = many.rule;
     require_patience(who, ring.patience);
