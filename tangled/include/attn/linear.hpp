@@ -234,8 +234,8 @@ Matrix<ScalarOf<D>> performer(
           shape(Q), ", K ", shape(K), ", V ", shape(V));
 
   // take the largest exponents out
-  Matrix<S> F = log_features(kernel_coordinates(Q), W);
   Matrix<S> P = log_features(kernel_coordinates(K), W);
+  Matrix<S> F = times(kernel_coordinates(Q), W.transpose());
   if (P.rows() > 0) {
     const RowVector<S> c = P.colwise().maxCoeff();
     P.rowwise() -= c;

@@ -65,8 +65,10 @@ bool sweep(Eigen::MatrixX<S>& B, Eigen::MatrixX<S>& V) {
 /// of two that the largest entry reaches, and may be those below sqrt(m)
 /// times as much; infinite are those beyond the format.
 /// Throws std::invalid_argument on shapes, std::domain_error if A is not
-/// finite or the rotations do not come to an end.
+/// finite or the rotations do not come to an end.  Not for numbers of
+/// sixteen bits.
 template <class D>
+  requires(sizeof(ScalarOf<D>) >= 4)
 Decomposition<ScalarOf<D>> decompose(const Expr<D>& A) {
   using std::sqrt;
   using S = ScalarOf<D>;

@@ -304,7 +304,7 @@ struct RowType {
     must(MPI_Type_commit(&type));
   }
   RowType(const RowType&) = delete;
-  ~RowType() { MPI_Type_free(&type); }
+  ~RowType() { must(MPI_Type_free(&type)); }
 };
 
 // count what one message can carry
@@ -1452,7 +1452,7 @@ namespace detail {
 template <class T>
 void merge_states(void* in, void* inout, int* n, MPI_Datatype* type) {
   MPI_Count bytes;  // which may be more than an int can count
-  MPI_Type_size_x(*type, &bytes);
+  must(MPI_Type_size_x(*type, &bytes));
   const Index d = bytes / Index(sizeof(T)) - 1;  // all but m
   const T* from = static_cast<const T*>(in);
   T* to = static_cast<T*>(inout);
@@ -1502,7 +1502,7 @@ void reduce_rows(MPI_Comm comm, Matrix<T>& all) {
   must(MPI_Op_create(merge_states<T>, 1, &op));
   MPI_Allreduce(MPI_IN_PLACE, all.data(), int(all.rows()), state.type, op,
                 comm);
-  MPI_Op_free(&op);
+  must(MPI_Op_free(&op));
 }
 }  // namespace detail
 /// Merges state i of all ranks, for each i; all ranks get all.  Collective.
