@@ -198,7 +198,7 @@ void work(benchmark::State& state) {
 void beyond(benchmark::State& state) {
   for (auto _ : state) order({1, 2, 8});
   const Work k(1);
-  const Machine f{4 * 64 / k.pair, {5e-6, 5e10}, {5e-6, 5e10}, 1, k.row};
+  const Machine f{4 * 64 / k.pair, {5e-6, 5e10}, {5e-6, 5e10}, 1, 2 * k.row};
   for (const auto& [name, n] : {std::pair{"short", 1e6}, {"long", 1e7}})
     state.counters[name] = 100 * grid_speed({n, 32, 8, 128, 4}, f,
                                             Placement::zigzag, 4096, 1, false);

@@ -159,6 +159,10 @@ BOOST_AUTO_TEST_CASE(directions_are_orthogonal) {
                double(4 * d) * 0x1p-52);
     }
   }
+  const Matrix<double> pairs = orthogonal_directions<double>(20000, 2, 7);
+  for (Index r = 0; r < 20000; r += 2)  // some are nearly parallel at first
+    verify(std::abs(pairs.row(r).normalized().dot(
+               pairs.row(r + 1).normalized())), 8 * 0x1p-52);
   const Matrix<double> W = orthogonal_directions<double>(4000, 5, 6);
   verify(std::abs(W.rowwise().squaredNorm().mean() - 5),
          4.5 * std::sqrt(10.0 / 4000));
@@ -429,6 +433,9 @@ BOOST_AUTO_TEST_CASE(answer_origin) {
   verify(distance(softmax(scores(Q, L)), A), most);
   verify(distance(plain(P, L), G), most);
   refute(distance(softmax(scores(P, K)), A), 0.01);
+  const RowVector<double> odds = (K * c.transpose() / 2).transpose();
+  verify(distance(softmax(Matrix<double>(scores(Q, K).rowwise() + odds)),
+                  softmax(scores(P, K))), most);
   refute(distance(plain(Q, L), G), 0.01);
 }
 BOOST_AUTO_TEST_CASE(answer_identity) {
@@ -495,21 +502,20 @@ BOOST_AUTO_TEST_CASE(answer_taylor) {
   }
 }
 BOOST_AUTO_TEST_CASE(answer_antithetic) {
-  const Index sets = 40000;
-  const Matrix<double> X{{0.3, -0.2}, {0.1, 0.4}};
-  const double k = std::exp(X.row(0).dot(X.row(1)));
-  const double t = (X.row(0) + X.row(1)).squaredNorm();
-  const Matrix<double> W = gaussian<double>(sets, 2, 1, "W");
-  const Matrix<double> plus = positive_features(X, W);
-  const Matrix<double> minus = positive_features(X, -W);
-  const RowVector<double> pair = double(sets) / (2 * k) *
-      (plus.row(0).cwiseProduct(plus.row(1)) +
-       minus.row(0).cwiseProduct(minus.row(1)));
-  const RowVector<double> square = (pair.array() - 1).square();
-  const double variance = square.mean();
-  const double error = square.norm() / double(sets);
-  verify(std::abs(variance - (std::cosh(t) - 1)), 4.5 * error);
-  verify(std::cosh(t) - 1, std::expm1(t) / 2);
+  const auto pairs = [](const Matrix<double>& X, const Matrix<double>& W) {
+    Matrix<double> both(2, 2 * W.rows());
+    both << positive_features(X, W), positive_features(X, -W);
+    return Matrix<double>(both / std::sqrt(2.0));
+  };
+  for (const double x : {0.05, 0.4, 1.1})
+    for (const double y : {-0.2, 0.3, 0.9}) {
+      const double k = std::exp(x * y), t = (x + y) * (x + y);
+      const double error = 3 * quadrature_error(x, y) * std::exp(t);
+      const double pair = over_directions(pairs, x, y).second / (k * k);
+      verify(std::abs(pair - (std::cosh(t) - 1)), error);
+      const double two = std::expm1(t) / 2;
+      verify(std::abs(two - pair - std::exp(-t) * two), error);
+    }
 }
 BOOST_AUTO_TEST_CASE(answer_crossing) {
   for (const double a : {0.3, 1.0, 1.2, 3.0}) {
@@ -551,6 +557,13 @@ BOOST_AUTO_TEST_CASE(answer_kaczmarz) {
   const double shrink = std::sqrt(1 - angles.determinant());
   const double floor = gamma(200, 0x1p-53) * limit.norm() * gram.norm() *
                        solve_rows(cholesky(gram), I).norm();
+
+  // gain no more than a pass must
+  const Matrix<double> two{{1, 0}, {0.8, 0.6}}, start{{0}, {1}};
+  const auto one = delta<double>(Vector<double>::Ones(2));
+  const Matrix<double> none = Matrix<double>::Zero(2, 1);
+  verify(std::abs(recurrence(two, two, none, one, start).M.norm() -
+                  std::sqrt(1 - 0.36)), 0x1p-51);
   for (int pass = 0; pass < 100; ++pass) {
     M = recurrence(Psi, Psi, V, rule, M).M;
     const double now = (M - limit).norm();

@@ -470,6 +470,22 @@ BOOST_AUTO_TEST_CASE(refuses_bad_cotangents) {
                         std::invalid_argument,
                         says("logZ has 2 entries, expected 3"));
 }
+BOOST_AUTO_TEST_CASE(refuses_bad_results_going_back) {
+  const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), dO(3, 2);
+  Matrix<double> O(3, 2), dQ(3, 4), dK(5, 4), dV(5, 2), odd(4, 3);
+  Vector<double> L(3);
+  const auto out = [](auto& m) { return view_out(m); };
+  const auto refused = [&](const char* words, auto q, auto k, auto v) {
+    const FlashHead<double> h{view_in<double>(Q), view_in<double>(K),
+                              view_in<double>(V), view_out(O), L.data(), {}};
+    const FlashCotangent<double> bar{view_in<double>(dO), nullptr, q, k, v};
+    BOOST_CHECK_EXCEPTION(flash_backward<double>({&h, 1}, {&bar, 1}),
+                          std::invalid_argument, says(words));
+  };
+  refused("dQ is 4x3, expected 3x4", out(odd), out(dK), out(dV));
+  refused("dK is 4x3, expected 5x4", out(dQ), out(odd), out(dV));
+  refused("dV is 4x3, expected 5x2", out(dQ), out(dK), out(odd));
+}
 BOOST_AUTO_TEST_CASE(going_back_needs_normalizers) {
   const Matrix<double> Q(3, 4), K(5, 4), V(5, 2), dO(3, 2);
   Matrix<double> O(3, 2), dQ(3, 4), dK(5, 4), dV(5, 2);

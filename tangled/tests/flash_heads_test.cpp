@@ -581,6 +581,9 @@ BOOST_AUTO_TEST_CASE(decode_of_single_keys) {
   const Matrix<float> V = gaussian<float>(1, 2, 2);
   const RowVector<float> q = gaussian<float>(1, 3, 3);
   verify(distance(decode<float>(q, paged(K, V, 1)).output(), V.row(0)), 0);
+  const Case<float> c{gaussian<float>(3, 6, 1), gaussian<float>(900, 6, 2),
+                      gaussian<float>(900, 5, 3), {}, {}, {}, {}};
+  verify_few(c, paged(c.K, c.V, 1));  // of seven blocks, 128 pages each
 }
 BOOST_AUTO_TEST_CASE(decode_sees_nan_in_any_page) {
   Matrix<float> K = gaussian<float>(300, 3, 1), V = gaussian<float>(300, 2, 2);
@@ -602,6 +605,10 @@ BOOST_AUTO_TEST_CASE(decode_of_forbidden_keys) {
   K.row(3).setOnes();
   for (const Index b : {1, 2})
     verify(distance(decode<float>(q, paged(K, V, b)).output(), V.row(3)), 0);
+  FlashRule<float> before;
+  before.right = 0, before.offset = -1;
+  for (const auto& x : decode<float>(Matrix<float>(q), paged(K, V, 4), before))
+    BOOST_TEST((x.l == 0 && x.m == -float(inf) && x.o.isZero(0)));
 }
 BOOST_AUTO_TEST_CASE(decode_edges) {
   const Matrix<float> none(0, 4), K = gaussian<float>(3, 4, 1);

@@ -126,6 +126,29 @@ BOOST_AUTO_TEST_CASE(windows_leave_few_rows_their_bits) {
     verify_same_bits(flash(Q, K, V, rule), flash(Q, K, V, window));
   }
 }
+void heads_as_alone(Index n, const std::array<FlashRule<float>, 2>& rules) {
+  const auto K = gaussian<float>(300, 8, 2), V = gaussian<float>(300, 3, 3);
+  const std::array Q{gaussian<float>(n, 8, 4), gaussian<float>(n, 8, 5)};
+  std::array<FlashOutput<float>, 2> y;
+  std::vector<FlashHead<float>> heads;
+  for (std::size_t h = 0; h < 2; ++h) {
+    y[h] = {Matrix<float>(n, 3), Vector<float>(n)};
+    heads.push_back({view_in<float>(Q[h]), view_in<float>(K),
+                     view_in<float>(V), view_out(y[h].O), y[h].logZ.data(),
+                     rules[h]});
+  }
+  flash_forward<float>(heads);
+  for (std::size_t h = 0; h < 2; ++h)
+    verify_same_bits(flash(Q[h], K, V, rules[h]), y[h]);
+}
+BOOST_AUTO_TEST_CASE(heads_that_only_share_keys) {
+  auto small = causal_rule<float>(), large = small, pairs = small;
+  small.key_block = 16, large.key_block = 64, pairs.share = 2;
+  for (const Index n : {2, 4, 2 * int(detail::lanes<float>) - 2}) {
+    heads_as_alone(n, {small, large});
+    heads_as_alone(n, {pairs, pairs});
+  }
+}
 BOOST_AUTO_TEST_CASE(one_key_gives_its_value) {
   const auto Q = gaussian<double>(11, 3, 1), K = gaussian<double>(1, 3, 2);
   const auto V = gaussian<double>(1, 5, 3);

@@ -128,6 +128,14 @@ BOOST_AUTO_TEST_CASE(workspace_of_few_queries) {
   verify(double(std::abs(small.both - large.both)), 0);
   verify(double(std::abs(small.calls - large.calls)), 0);
 }
+BOOST_AUTO_TEST_CASE(workspace_of_fewer_blocks) {
+  FlashRule<float> rule;
+  rule.queries = 3;
+  const Held eight = held(8 * 128, 16, rule), one = held(128, 16, rule);
+  const Held less = held(127, 16, rule);
+  verify(std::abs(double(eight.forward - one.forward) - 4.0 * 3 * 7 * 128), 0);
+  verify(double(std::abs(less.forward - one.forward)), 0);
+}
 BOOST_AUTO_TEST_CASE(workspace_of_one_long_block) {
   FlashRule<float> rule;
   rule.queries = 3, rule.key_block = std::numeric_limits<Index>::max();

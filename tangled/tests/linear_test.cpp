@@ -138,20 +138,29 @@ BOOST_AUTO_TEST_CASE(memories_add) {
   const Matrix<Fp> parts = part(0, 4) + part(4, 5);
   verify_exact(memorise(Psi, V), parts, 2);
 }
+template <class T>
+void check_linear(std::uint64_t seed, Index d, Index e) {
+  const Index n = Index(1 + seed * 2);
+  const T scale = T(seed % 2 ? 1 : 20);
+  const Matrix<T> X = scale * gaussian<T>(4, d, seed, "X");
+  const Matrix<T> Y = scale * gaussian<T>(n, d, seed, "Y");
+  const Matrix<T> F = elu_features(X), P = elu_features(Y);
+  const Matrix<T> V = gaussian<T>(n, e, seed, "V");
+  const Matrix<double> f = lift<double>(F), p = lift<double>(P);
+  const Matrix<double> v = lift<double>(V);
+  const Matrix<double> size = linear_attention(f, p, v.cwiseAbs());
+  Matrix<quad> truth = literal_sums(f, p, v, false);
+  for (Index i = 0; i < 4; ++i) truth.row(i) /= quad(truth(i, e));
+  const double g = gamma(2 * (n + d) + 1, unit_roundoff<T>());
+  const Matrix<double> bound = g * (1 + g) * size;
+  verify(linear_attention(F, P, V), truth.leftCols(e), bound);
+}
 BOOST_AUTO_TEST_CASE(linear_within_bound) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const Index d = Index(1 + seed % 6), n = Index(1 + seed * 2);
-    const double scale = seed % 2 ? 1 : 20;
-    const Matrix<double> X = scale * gaussian<double>(4, d, seed, "X");
-    const Matrix<double> Y = scale * gaussian<double>(n, d, seed, "Y");
-    const Matrix<double> F = elu_features(X), P = elu_features(Y);
-    const Matrix<double> V = gaussian<double>(n, 3, seed, "V");
-    const Matrix<double> size = linear_attention(F, P, V.cwiseAbs());
-    Matrix<quad> truth = literal_sums(F, P, V, false);
-    for (Index i = 0; i < 4; ++i) truth.row(i) /= quad(truth(i, 3));
-    const double g = gamma(2 * (n + d) + 1, 0x1p-53);
-    const Matrix<double> bound = g * (1 + g) * size;
-    verify(linear_attention(F, P, V), truth.leftCols(3), bound);
+    check_linear<double>(seed, Index(1 + seed % 6), 3);
+    check_linear<float>(seed, Index(1 + seed % 6), 3);
+    check_linear<double>(seed, 64, 33);
+    check_linear<float>(seed, 64, 33);
   }
 }
 BOOST_AUTO_TEST_CASE(simple_features) {
@@ -323,16 +332,24 @@ BOOST_AUTO_TEST_CASE(gradients_do_not_mix_times) {
   for (const bool erase : {false, true})
     for (const Index C : {1, 4, 9, 32}) {
       const Rule<double> rule{half, half, erase};
-      const auto back = [&](const auto& P, const auto& V, const auto& dO) {
-        return recurrence_vjp(X, P, V, rule, dO, C);
+      const auto back = [&](const auto& F, const auto& P, const auto& V,
+                            const auto& dO) {
+        return recurrence_vjp(F, P, V, rule, dO, C);
       };
       Matrix<double> Y = X;
       Y.row(4).setConstant(std::nan(""));
-      const auto truth = back(X, X, X), late = back(X, X, Y);
-      for (const auto& d : {back(Y, X, X), back(X, Y, X)})
+      const auto truth = back(X, X, X, X);
+      for (const auto& d : {back(X, Y, X, X), back(X, X, Y, X)})
         verify(distance(d.Phi.topRows(4), truth.Phi.topRows(4)), 0);
-      verify(distance(late.Psi.bottomRows(4), truth.Psi.bottomRows(4)), 0);
-      verify(distance(late.V.bottomRows(4), truth.V.bottomRows(4)), 0);
+      for (const auto& d : {back(Y, X, X, X), back(X, X, X, Y)})
+
+        // see that later tokens have learned nothing
+        {
+          verify(distance(d.Psi.bottomRows(4), truth.Psi.bottomRows(4)), 0);
+          verify(distance(d.V.bottomRows(4), truth.V.bottomRows(4)), 0);
+          verify(distance(d.alpha.tail(4), truth.alpha.tail(4)), 0);
+          verify(distance(d.beta.tail(4), truth.beta.tail(4)), 0);
+        }
     }
 }
 BOOST_AUTO_TEST_CASE(streams_may_be_interrupted) {
@@ -707,6 +724,21 @@ BOOST_AUTO_TEST_CASE(linear_edges) {
   BOOST_TEST(linear_attention(bad, F, V).row(1).array().isNaN().all());
   verify((linear_attention(bad, F, V) - linear_attention(F, F, V))
              .row(0).norm(), 0);
+}
+BOOST_AUTO_TEST_CASE(long_queries) {
+  const Matrix<double> K = gaussian<double>(7, 3, 1, "K");
+  const Matrix<double> V = gaussian<double>(7, 2, 1, "V");
+  const Matrix<double> W = gaussian<double>(9, 3, 1, "W");
+  for (const double s : {1.0, 1e3, 1e5, 1e155}) {
+    const Matrix<double> Q = s * gaussian<double>(5, 3, 1, "Q");
+    const double size = W.rowwise().norm().maxCoeff() *
+                        (s < 1e100 ? Q.rowwise().norm().maxCoeff() : 1);
+    verify(distance(performer(Q, K, V, W),
+                    performer(lift<quad>(Q), lift<quad>(K), lift<quad>(V),
+                              lift<quad>(W))),
+           (4 * gamma(6, 0x1p-53) * (size + K.squaredNorm()) +
+            2 * gamma(40, 0x1p-53)) * V.cwiseAbs().maxCoeff());
+  }
 }
 BOOST_AUTO_TEST_CASE(shifts_change_nothing) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -147,15 +147,35 @@ BOOST_AUTO_TEST_CASE(features_respect_the_yardstick) {
     const Matrix<double> K = gaussian<double>(n, d, seed, "K");
     const Matrix<double> A = softmax(scores(Q, K));
     const Vector<double> sigma = singular_values(A);
-    const auto above = [&](const Matrix<double>& B, Index m) {
+    const auto above = [&](const Matrix<double>& B, Index m, double size) {
       verify(eckart_young(sigma, m).frobenius, (A - B).norm());
+      verify(singular_values(B)(m), gamma(6400, 0x1p-53) * (B.norm() + size));
     };
-    above(linear_attention(elu_features(Q), elu_features(K), I), d);
-    above(linear_attention(relu_features(Q), relu_features(K), I), d);
-    above(elu_features(Q) * elu_features(K).transpose() / double(n), d);
-    for (const Index m : {4, 16})
-      above(performer(Q, K, I, gaussian<double>(m, d, seed, "W")), m);
-    for (const Index m : {4, 16}) above(nystroem_attention(Q, K, I, m), m);
+
+    // hold each kind of features to its rank
+    const auto weights = [&](const Matrix<double>& F, const Matrix<double>& P) {
+      const Matrix<double> size = F.cwiseAbs() * P.cwiseAbs().transpose();
+      const Vector<double> Z = (F * P.transpose()).rowwise().sum().cwiseAbs()
+          .cwiseMax(std::numeric_limits<double>::min());  // where it is 0, so is F
+      above(linear_attention(F, P, I), F.cols(),
+            size.cwiseQuotient(Z.replicate(1, n)).norm());
+      above(F * P.transpose() / double(n), F.cols(), size.norm());
+    };
+    const Matrix<double> x = kernel_coordinates(Q), y = kernel_coordinates(K);
+    weights(elu_features(Q), elu_features(K));
+    weights(relu_features(Q), relu_features(K));
+    for (const Index m : {4, 16}) {
+      const Matrix<double> W = gaussian<double>(m, d, seed, "W");
+      const auto V = orthogonal_directions<double>(m, d, seed);
+      for (const auto& directions : {W, V}) {
+        above(performer(Q, K, I, directions), m, 0);
+        weights(positive_features(x, directions), positive_features(y, directions));
+        weights(trigonometric_features(x, directions),
+                trigonometric_features(y, directions));
+      }
+      const auto f = detail::landmark_features<double>(Q, K, m);
+      weights(f.phi, f.psi);
+    }
   }
 }
 BOOST_AUTO_TEST_CASE(rank_of_attention) {
@@ -174,6 +194,9 @@ BOOST_AUTO_TEST_CASE(rank_of_attention) {
   fact("cold", cold);
   verify(double(hot), double(unit));
   verify(double(unit), double(cold));
+  std::set<Index> best;
+  for (Index i = 0, j; i < 128; ++i) S.row(i).maxCoeff(&j), best.insert(j);
+  verify(std::abs(double(rank(1e-7) - std::ssize(best))), 0);
   const Vector<double> sigma = spectrum(1e6);
   const double most = std::expm1(2 * S.cwiseAbs().maxCoeff() / 1e6);
   verify(sigma(1), most);
@@ -271,6 +294,14 @@ BOOST_AUTO_TEST_CASE(landmarks_of_unlike_keys) {
   const Matrix<float> many = Matrix<float>::Zero(1 << 20, 1);
   BOOST_CHECK_EXCEPTION(nystroem_attention(many.topRows(1), many, many, 1),
                         std::domain_error, says("too many keys"));
+  const auto half = [&](Index less) {
+    const Matrix<float> some = many.topRows((1 << 19) - less);
+    return nystroem_attention(many.topRows(1), some, some, 1)(0);
+  };
+  verify(std::abs(double(half(16))), 0);
+  BOOST_CHECK_EXCEPTION(half(0), std::domain_error, says("no normaliser"));
+  BOOST_CHECK_THROW(nystroem(Matrix<double>{{1, 2}, {1, 2}}),
+                    std::domain_error);
   const Matrix<double> far{{1e9}};
   BOOST_CHECK_EXCEPTION(
       nystroem_attention(far, far, v.topRows(1), 1), std::domain_error,

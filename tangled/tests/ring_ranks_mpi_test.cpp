@@ -237,18 +237,22 @@ BOOST_AUTO_TEST_CASE(counted_backward) {
 }
 
 // count the traffic of a grid
+enum class Laps { none, all, first };
 Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back,
-                 bool lap) {
+                 Laps lap) {
   Traffic sent;
   const Index m = 6, H = 8, G = 4, d = 4, e = 3, h = std::max<Index>(1, G / a);
   Ring ring{comm, contiguous(a * b * m, a * b), contiguous(a * b * m, a * b)};
   const auto seed = std::uint64_t(rank);
-  const Matrix<double> Q = 0.1 * gaussian<double>(m, H * d, seed, "Q");
+  Matrix<double> Q = 0.1 * gaussian<double>(m, H * d, seed, "Q");
+  for (Index i = 0; i < H; ++i)
+    if (lap == Laps::first && i / (H / G) % h == 0)
+      Q.middleCols(i * d, d) *= 1000;
   const auto K = gaussian<double>(m, G * d, seed, "K");
   const auto V = gaussian<double>(m, G * e, seed, "V");
   const auto dO = gaussian<double>(m, H * e, seed, "dO");
   FlashHeads<double> many{H, G};
-  if (lap) many.rule.right = 0, many.rule.offset = -a * m;
+  if (lap == Laps::all) many.rule.right = 0, many.rule.offset = -a * m;
   if (!back) ring.traffic = &sent;
   given = {};
   const auto y = grid_attention(ring, a, Q, K, V, many);
@@ -259,12 +263,14 @@ Worst count_grid(MPI_Comm comm, int rank, int a, int b, bool back,
 
   // compare the traffic of a grid with the theorem
   const Index per_query = back ? 2 * d + 2 * e + 2 : d + e + 1;
-  const Index laps = !back ? b - 1 : b == 1 ? 0 : (lap ? 3 : 2) * b - 1;
+  const Index again = lap == Laps::all ? h : lap == Laps::first ? 1 : 0;
+  const Index laps = h * (back && b > 1 ? 2 * b - 1 : b - 1) +  // of all waves
+                     (back && b > 1 ? b * again : 0);
   const Index numbers = (a - 1) * m * H / a * per_query +
                         (back ? 2 : 1) * (a - 1) * m * h * (d + e) +
-                        laps * a * m * h * (d + e);
+                        laps * a * m * (d + e);
   Worst worst = compare_traffic(
-      sent, h * (laps + (back ? 4 : 3) * (a - 1)), 8 * numbers);
+      sent, laps + h * (back ? 4 : 3) * (a - 1), 8 * numbers);
   worst.add(sent.waited > 0 ? 0 : 1, 0);
   return worst;
 }
@@ -306,7 +312,7 @@ Worst compare_heads(MPI_Comm comm, const Shards& x, int rank, Index H,
 void count_grids(bool back) {
   for (const auto& [a, b] : {std::pair{1, 3}, {2, 1}, {2, 3}, {4, 1}, {4, 2},
                              {8, 1}})
-    for (const bool lap : {false, true})
+    for (const Laps lap : {Laps::none, Laps::all, Laps::first})
       on_ranks(a * b, [&, a = a, b = b](MPI_Comm comm, int rank) {
         return count_grid(comm, rank, a, b, back, lap);
       });
@@ -586,6 +592,22 @@ BOOST_AUTO_TEST_CASE(a_limit_needs_a_thread) {
     return worst;
   });
 }
+BOOST_AUTO_TEST_CASE(a_thread_that_is_not_needed) {
+  on_ranks(2, [](MPI_Comm comm, int) {
+    const auto watched = [comm](double seconds) {
+      return detail::Watch("a call", comm, seconds).guard.joinable();
+    };
+    Worst worst;
+    threads_allowed = MPI_THREAD_SINGLE;
+    worst.add(double(watched(100)), 0);
+    threads_allowed = -1;
+    worst.add(double(!watched(100)), 0);
+    for (const double never : {1e9, 1e12, HUGE_VAL, 0.0, -1.0, NaN})
+      worst.add(double(watched(never)), 0);
+    worst.add(double(!watched(0.99e9)), 0);
+    return worst;
+  });
+}
 BOOST_AUTO_TEST_CASE(all_ranks_have_a_wrong_rule) {
   refuses<Value>("softcap", [](Call& c, int) { c.rule.softcap = -1; });
   refuses<Value>("sink", [](Call& c, int) { c.rule.sink = NaN; });
@@ -672,6 +694,10 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
       tree_decode<double>(comm, RowVector<double>::Ones(4),
                           Matrix<double>::Ones(4, 4), c.V, 4, 2);
     }));
+    worst.add(all_throw<Shape>(comm, "scale is 0.5 on rank 2 but inf", [&] {
+      tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 1, 1,
+                          rank == 2 ? std::optional(0.5) : std::nullopt);
+    }));
     worst.add(all_throw<Shape>(comm, "patience is 0", [&] {
       tree_decode<double>(comm, c.Q.row(0), c.K, c.V, 1, 1, {}, 0);
     }));
@@ -689,18 +715,21 @@ BOOST_AUTO_TEST_CASE(the_other_functions_refuse_too) {
 }
 
 // check decoding by reduction
-BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
+template <class T>
+void decode_on_ranks() {
   for (const Place place : {Place::even, Place::uneven, Place::striped})
     for (const Index n : {0, 1, 5, 60, 300}) {
-      RingCase<double> c = ring_case<double>(1, n, 6, 4, std::uint64_t(n));
+      RingCase<T> c = ring_case<T>(1, n, 6, 4, std::uint64_t(n));
       c.place = place;
+      if (n % 20 == 0) c.plain.scale = T(0.9);
       const Truth t = forward_truth(c);
       for (int p = 1; p <= 8; ++p)
         on_ranks(p, [&](MPI_Comm comm, int rank) {
-          const Bounds<double> bound(c, t, cuts_of_decoding(c, p));
+          const Bounds<T> bound(c, t, cuts_of_decoding(c, p));
           const Shards x = c.keys(p);
-          const auto y = tree_decode<double>(comm, c.Q.row(0),
-              part_of(c.K, x, rank), part_of(c.V, x, rank))[0];
+          const auto y = tree_decode<T>(
+              comm, c.Q.row(0), part_of(c.K, x, rank),
+              part_of(c.V, x, rank), 1, 1, c.plain.scale)[0];
           Worst worst;
           worst.add(y.output(), t.O, bound.O);
           if (n > 0) worst.add(distance(y.logZ(), t.L(0)), bound.L(0));
@@ -708,6 +737,10 @@ BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
           return worst;
         });
     }
+}
+BOOST_AUTO_TEST_CASE(decode_on_up_to_eight_ranks) {
+  decode_on_ranks<double>();
+  decode_on_ranks<float>();
 }
 BOOST_AUTO_TEST_CASE(decode_several_heads) {
   const Index d = 5, e = 3;
@@ -726,11 +759,16 @@ BOOST_AUTO_TEST_CASE(decode_several_heads) {
       const Shards x = cases[0].keys(p);
       const auto y = tree_decode<double>(comm, q, part_of(K, x, rank),
                                          part_of(V, x, rank), 4, 2);
-      for (std::size_t h = 0; h < 4; ++h) {
-        const Cuts k = cuts_of_decoding(cases[h], p);
-        const Truth t = forward_truth(cases[h]);
-        worst.add(y[h].output(), t.O, Bounds<double>(cases[h], t, k).O);
-      }
+      for (std::size_t h = 0; h < 4; ++h)
+
+        // compare one of several heads with its truth
+        {
+          const Cuts k = cuts_of_decoding(cases[h], p);
+          const Truth t = forward_truth(cases[h]);
+          const Bounds<double> bound(cases[h], t, k);
+          worst.add(y[h].output(), t.O, bound.O);
+          worst.add(distance(y[h].logZ(), t.L(0)), bound.L(0));
+        }
       return worst;
     });
 }
@@ -1092,7 +1130,7 @@ Held hold(MPI_Comm comm, int p, Index m, const Extents& x) {
 // check the memory of a rank
 void check_memory(Index H, Index G, Index d, Index e, bool tell) {
   const Extents x{H, G, d, e};
-  const Index m = 1024 / H;
+  const Index m = 8192 / H;
   for (const int p : {1, 2, 4})
     on_ranks(p, [&](MPI_Comm comm, int) {
       hold(comm, p, m, x);  // MPI connects its ranks the first time

@@ -544,18 +544,27 @@ BOOST_AUTO_TEST_CASE(simulated_pairs_and_bytes) {
   }
   const Machine alone{1, {0, 1}, {0, 1}};
   verify(grid_speed(layer, alone, Placement::zigzag, 1, 1, false) - 1, 0);
+
+  // count the rows that meet blocks
+  const double never = std::numeric_limits<double>::infinity();
+  const Machine slow{never, {0, never}, {0, never}, 1, 0.5};
+  for (const int a : {1, 2, 4, 8})
+    for (const bool back : {false, true})
+      verify(std::abs(grid_time(layer, slow, Placement::zigzag, 16, a, back) -
+                      0.5 * 64 * 8 / a), 0);
 }
 BOOST_AUTO_TEST_CASE(waves_of_a_grid) {
   for (const int waves : {1, 2, 3, 5})
     for (const double slow : {1, 2, 4, 8, 32})
-      for (const int near : {1, 2, 8})
+      for (const int near : {1, 2, 3, 4, 8})
         for (const bool back : {false, true}) {
           const LayerExtents x{64, 4.0 * waves, 2.0 * waves, 16, 2};
           const Machine f{HUGE_VAL, {3, 1}, {5, 1 / slow}, near};
 
           // add up the waves of a grid
           const auto sent = [&](int ranks, int messages, double bytes) {
-            return ranks <= near ? 5 * messages + slow * bytes : 3 * messages + bytes;
+            return near % ranks == 0 ? 5 * messages + slow * bytes
+                                     : 3 * messages + bytes;
           };
           const int turns = back ? 11 : 3;
           const double circle = sent(8, turns, turns * 2 * 16 * 32);
@@ -871,12 +880,19 @@ BOOST_AUTO_TEST_CASE(answer_both_directions) {
   verify(std::abs(ring_time(9, tile, net.seconds(x / 2)).total - 19), 0);
 }
 BOOST_AUTO_TEST_CASE(answer_bytes) {
-  const Index m = 15625, ring = 63 * m * 8 * 256 * 2;
-  const Index circles = 7 * (8 * m) * 256 * 2;
-  const Index exchange = (7 * m * 32 * 257 / 8 + 7 * m * 256) * 2;
-  verify(double(std::abs(ring - 4'032'000'000)), 0);
-  verify(double(std::abs(circles - 448'000'000)), 0);
-  verify(double(std::abs(exchange - 280'875'000)), 0);
+  const LayerExtents layer{1e6, 32, 8, 128, 2}, alone{1e6, 32, 32, 128, 2};
+  const Machine idle{std::numeric_limits<double>::infinity(), {0, 1}, {0, 1}};
+  const auto bytes = [&](const LayerExtents& x, int columns) {
+    return grid_time(x, idle, Placement::zigzag, 64, columns, false);
+  };
+  const double m = 15625;
+  verify(std::abs(bytes(layer, 1) - 63 * m * 8 * 256 * 2), 0);
+  verify(std::abs(bytes(layer, 1) / 4e9 - 1), 0.01);
+  verify(std::abs(bytes(layer, 8) - 7 * 8 * m * 256 * 2 -
+                  (7.0 / 8 * m * 32 * 257 + 7 * m * 256) * 2), 0);
+  verify(std::abs(bytes(layer, 8) / 0.75e9 - 1), 0.03);
+  const double travel = bytes(alone, 1) * 64 / 63 * 258 / 256;
+  verify(std::abs(travel / bytes(layer, 1) - 4), 0.1);
 }
 BOOST_AUTO_TEST_CASE(answer_square) {
   for (const int H : {8, 32})
