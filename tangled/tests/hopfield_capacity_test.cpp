@@ -201,12 +201,13 @@ BOOST_AUTO_TEST_CASE(odds_concentrate) {
 struct OwnWeight {
   double mean, predicted, error;
 };
-inline OwnWeight own_weight(double M, double d, int rows) {
-  const double Mc = std::exp(head_log_capacity(d)), o = (M - 1) / Mc;
+inline OwnWeight own_weight(double M, double d, int rows,
+                            double Mc, double s2 = 1) {
+  const double o = (M - 1) / Mc;
   double mean = 0;
   for (int k = 1; k <= rows; ++k)
-    mean += 1 / (1 + draw_odds(M, d, 1 / std::sqrt(d), std::uint64_t(k)));
-  const double relative = std::expm1(1.0) / (M - 1);
+    mean += 1 / (1 + draw_odds(M, d, s2 / std::sqrt(d), std::uint64_t(k)));
+  const double relative = std::expm1(s2 * s2) / (M - 1);
   const double slope = o / ((1 + o) * (1 + o));
   const double bent = relative * o * o / std::pow(1 + o, 3);
   return {mean / rows, 1 / (1 + o),
@@ -215,8 +216,15 @@ inline OwnWeight own_weight(double M, double d, int rows) {
 BOOST_AUTO_TEST_CASE(own_weight_at_transformer_scaling) {
   const double Mc = std::exp(head_log_capacity(36));
   for (const double f : {0.5, 1.0, 2.0, 4.0, 8.0}) {
-    const OwnWeight own = own_weight(std::floor(f * Mc), 36, 300);
+    const OwnWeight own = own_weight(std::floor(f * Mc), 36, 300, Mc);
     verify(std::abs(own.mean - own.predicted), own.error);
+  }
+}
+BOOST_AUTO_TEST_CASE(own_weight_of_other_norms) {
+  for (const double s2 : {0.8, 1.0, 1.5}) {
+    const double Mc = std::exp(6 * s2 - s2 * s2 / 2);  // d = 36
+    const OwnWeight own = own_weight(std::floor(Mc), 36, 300, Mc, s2);
+    verify(std::abs(own.mean - 0.5), own.error + 1 / Mc);
   }
 }
 BOOST_AUTO_TEST_CASE(retrieval_of_real_patterns) {
@@ -275,6 +283,36 @@ BOOST_AUTO_TEST_CASE(gaussian_threshold) {
       gaussian_losses(gamma, beta);
   gaussian_losses(0.6, 1);
 }
+BOOST_AUTO_TEST_CASE(odds_of_lower_scores) {
+  const double r2 = 20, r = std::sqrt(r2), M = std::floor(std::exp(8));
+  for (const double beta : {0.7, 1.0}) {
+    const double Phi = std::erfc((beta - 1) * r * std::sqrt(0.5)) / 2;
+    const double mean =
+        (M - 1) * std::exp(-beta * r2 + beta * beta * r2 / 2) * Phi;
+    Vector<double> odds(400);
+    for (Index k = 0; k < 400; ++k)
+      odds(k) = draw_odds(M, r2, beta, std::uint64_t(k) + 5000, r2);
+    const double error =
+        4 * std::sqrt((odds.array() - odds.mean()).square().sum()) / 400;
+    verify(std::abs(odds.mean() - mean), error);
+    refute(std::abs(odds.mean() - mean / 2), error);
+    refute(std::abs(odds.mean() - mean * 2), error);
+  }
+}
+BOOST_AUTO_TEST_CASE(moment_of_truncated_odds) {
+  const double r2 = 4, beta = 0.7, delta = 0.4, draws = 40000;
+  Vector<double> square(40000);
+  for (Index k = 0; k < 40000; ++k)
+    square(k) = std::pow(draw_odds(2, r2, beta, std::uint64_t(k),
+                                   (beta + delta) * r2), 2);
+  const double x = (beta - delta) * std::sqrt(r2);
+  const double moment = std::exp(2 * beta * beta * r2 - 2 * beta * r2) *
+                        std::erfc(x * std::sqrt(0.5)) / 2;
+  const double error =
+      4 * std::sqrt((square.array() - square.mean()).square().sum()) / draws;
+  verify(std::abs(square.mean() - moment), error);
+  refute(std::abs(square.mean() - moment / 2), error);
+}
 double log_normal(double x) {
   return std::log(std::erfc(-x * std::sqrt(0.5)) / 2);
 }
@@ -297,8 +335,8 @@ void cold_limit(double beta, double d) {
                             log_normal(-(beta - delta) * r);
     const double most = beta * beta - (beta - delta) * (beta - delta) / 2;
     verify(most, gamma);
-    verify(std::exp(variance), std::exp((most - gamma) * d));
-    verify(-log_normal(delta * r), std::exp(-delta * delta * d / 2));
+    if (d > 1000) verify(std::exp(variance), 0.01);
+    if (d > 1000) verify(std::exp(log_normal(-delta * r)), 0.05);
   }
 }
 BOOST_AUTO_TEST_CASE(cold_limits) {
@@ -492,8 +530,9 @@ BOOST_AUTO_TEST_CASE(errata_descent_and_alignment) {
   verify(end(10), basin(K, 0, 10).rate * basin(K, 0, 10).radius);
 }
 BOOST_AUTO_TEST_CASE(errata_capacity_claim) {
-  const OwnWeight printed = own_weight(std::floor(std::exp(8)), 16, 60);
-  const OwnWeight ours = own_weight(std::floor(std::exp(3.5)), 16, 60);
+  const double Mc = std::exp(head_log_capacity(16));
+  const OwnWeight printed = own_weight(std::floor(std::exp(8)), 16, 60, Mc);
+  const OwnWeight ours = own_weight(std::floor(std::exp(3.5)), 16, 60, Mc);
   fact("printed", printed.mean, 2);
   fact("ours", ours.mean, 2);
   refute(0.5 - printed.mean, 0.4);

@@ -126,14 +126,15 @@ inline double replica_load(double y) {
 
 // draw odds against retrieval
 /// One draw of the odds: M - 1 normal scores of variance r2, drawn as a
-/// stream, so that any M can be afforded.
+/// stream, so that any M can be afforded; only scores below `most` count.
 inline double draw_odds(double M, double r2, double beta,
-                        std::uint64_t seed) {
+                        std::uint64_t seed, double most = HUGE_VAL) {
   auto bits = detail::stream(seed, "odds");
   std::normal_distribution<double> normal(0, std::sqrt(r2));
   double odds = 0;
   for (double j = 1; j < M; ++j)
-    odds += std::exp(beta * (normal(bits) - r2));
+    if (const double h = normal(bits); h < most)
+      odds += std::exp(beta * (h - r2));
   return odds;
 }
 
