@@ -269,12 +269,11 @@ export class Blocks extends Inline {
     );
   }
   code(chunk, n) {
-    // a name is a link where it stands first, and again when it has not been one for a while
-    const now = ++this.page.chunks;
+    // a name is a link where it stands first
     return chunkHtml(chunk, {
       ident: (words, label) => {
-        if (now - this.page.linked.get(words) < 150) return esc(words);
-        this.page.linked.set(words, now);
+        if (this.page.linked.has(words)) return esc(words);
+        this.page.linked.add(words);
         return `<a class="id" href="${this.chunkHref(label)}">${esc(words)}</a>`;
       },
       use: (name, label) =>

@@ -43,9 +43,9 @@ export class Mathematics {
       strict: false,
     });
     const tree = tidy(readTree(ml.replace(/ xmlns="[^"]*"| style="display:block math;"/g, '')));
-    if (display) return print(tree);
+    if (display) return print(lean(tree));
     // A formula that reads as its TeX does needs no copy of it; what follows a break is marked.
-    const [first, ...rest] = lines(tree).map(print);
+    const [first, ...rest] = lines(tree).map((m) => print(lean(m)));
     const copy = esc(tex.replace(/\s+/g, ' '));
     const same = !rest.length && first.replace(/<[^>]*>/g, '') === copy;
     return [
@@ -98,6 +98,22 @@ function tidy(n, script = false) {
       n.at += ' lspace="0" rspace="0"';
   }
   n.c = n.c.map((x, k) => tidy(x, script || (SCRIPT.test(n.name) && k > 0)));
+  return n;
+}
+/// Without what every browser supposes: fences and separators, which look like others; the form
+/// that an operator has by its place; a row that is all of the formula.
+function lean(n) {
+  if (typeof n === 'string') return n;
+  n.at = n.at.replace(/ (fence|separator)="true"/g, '');
+  if (/^(math|mrow)$/.test(n.name) && n.c.length > 1)
+    for (const [mark, form] of [
+      [n.c[0], 'prefix'],
+      [n.c.at(-1), 'postfix'],
+    ])
+      if (mark.name) mark.at = mark.at.replace(` form="${form}"`, '');
+  n.c.forEach(lean);
+  const [row] = n.c;
+  if (n.name === 'math' && n.c.length === 1 && row.name === 'mrow' && !row.at) n.c = row.c;
   return n;
 }
 const prime = (n) =>

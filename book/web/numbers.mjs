@@ -74,7 +74,7 @@ export class Numbers {
     return name;
   }
   openPage(file, about) {
-    this.page = { file, html: '', chunks: 0, linked: new Map(), ...about };
+    this.page = { file, html: '', linked: new Set(), ...about };
     this.pages.push(this.page);
     return this.page;
   }
