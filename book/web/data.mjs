@@ -1,6 +1,7 @@
 // data.mjs: what the pages load when they want it: search, previews, the code for copying.
 // Plain scripts, since a page from disk may load nothing else.
 import { anchor, esc, text, unesc } from './util.mjs';
+import { texOfMath } from './math.mjs';
 
 const NOT_SEARCHED =
   /^(terms|identifiers|chunks|ledger|figures|definitions|theorems|examples|exercises|errata|index|bibliography)\.html$/;
@@ -60,6 +61,7 @@ const words = (html) =>
     text(
       html
         .replace(/<math data-tex="([^"]*)"[^]*?<\/math>/g, (m, tex) => esc(plainTex(unesc(tex))))
+        .replace(/<math>[^]*?<\/math>/g, (m) => esc(plainTex(unesc(texOfMath(m)))))
         .replace(
           /<div class="m"[^>]*data-tex="([^"]*)"[^]*?<\/math>/g,
           (m, tex) => ` ${esc(plainTex(unesc(tex)))} `,

@@ -18,12 +18,20 @@ function findTemml() {
   }
 }
 
+/// What the site's script makes of a formula without a copy of its TeX, by that script.
+const texOf = new Function(
+  `${read(path.join(HERE, 'theme/book.js')).match(/^  function texOf[^]*?^  }$/m)[0]} return texOf`,
+)();
+/// The same, of a formula's MathML.
+export const texOfMath = (ml) => texOf(readTree(ml));
+
 export class Mathematics {
   /// macros: those of book/macros.tex; kept: a file for what was made before.
   constructor(macros, kept) {
     const key = createHash('sha256').update(JSON.stringify(macros)),
       program = findTemml();
     for (const f of [path.join(HERE, 'math.mjs'), program]) key.update(read(f));
+    key.update(`${texOf}`);
     Object.assign(this, { macros, kept, program, key: key.digest('hex'), used: {}, made: {} });
     const old = fs.existsSync(kept) ? JSON.parse(read(kept)) : {};
     if (old.key === this.key) this.made = old.made;
@@ -44,14 +52,12 @@ export class Mathematics {
     });
     const tree = tidy(readTree(ml.replace(/ xmlns="[^"]*"| style="display:block math;"/g, '')));
     if (display) return print(lean(tree));
-    // A formula that reads as its TeX does needs no copy of it; what follows a break is marked.
-    const [first, ...rest] = lines(tree).map((m) => print(lean(m)));
+    // A formula that tells its TeX needs no copy of it; what follows a break is marked.
+    const [first, ...rest] = lines(tree).map(lean);
     const copy = esc(tex.replace(/\s+/g, ' '));
-    const same = !rest.length && first.replace(/<[^>]*>/g, '') === copy;
-    return [
-      same ? first : first.replace('<math', `<math data-tex="${copy}"`),
-      ...rest.map((m) => m.replace('<math', '<math class="on"')),
-    ].join('<wbr>');
+    if (rest.length || texOf(first) !== copy) first.at = ` data-tex="${copy}"${first.at}`;
+    for (const m of rest) m.at = ` class="on"${m.at}`;
+    return [first, ...rest].map(print).join('<wbr>');
   }
   keep() {
     write(this.kept, JSON.stringify({ key: this.key, made: this.used }));
@@ -100,11 +106,14 @@ function tidy(n, script = false) {
   n.c = n.c.map((x, k) => tidy(x, script || (SCRIPT.test(n.name) && k > 0)));
   return n;
 }
-/// Without what every browser supposes: fences and separators, which look like others; the form
-/// that an operator has by its place; a row that is all of the formula.
+/// Without what every browser supposes, or our style sheet does not know: fences and separators,
+/// which look like others; the form that an operator has by its place; most of Temml's classes;
+/// a row that is all of the formula.
 function lean(n) {
   if (typeof n === 'string') return n;
-  n.at = n.at.replace(/ (fence|separator)="true"/g, '');
+  n.at = n.at
+    .replace(/ (fence|separator)="true"/g, '')
+    .replace(/ class="(?!tml-(tag|jot|right|left|overline)")[^"]*"/, '');
   if (/^(math|mrow)$/.test(n.name) && n.c.length > 1)
     for (const [mark, form] of [
       [n.c[0], 'prefix'],

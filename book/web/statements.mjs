@@ -100,7 +100,7 @@ export class Statements extends Blocks {
       this.ledger.push({ ...what, key });
       return `<li>${this.caseLink(key)} <span>${this.measured(key)}</span></li>`;
     });
-    return `<div class="stamp" role="note" aria-label="stamp of ${what.kind} ${what.number}"><p><b>${word}</b></p> <ul>${items.join(
+    return `<div class="stamp" role="note" aria-label="stamp"><p><b>${word}</b></p> <ul>${items.join(
       ' ',
     )}</ul></div>`;
   }
