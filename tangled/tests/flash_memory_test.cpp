@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(workspace_of_shared_keys) {
 }
 /// 24 blocks of 128 rows, of which only two can be read once it is closed.
 struct Guarded {
-  static constexpr Index block = 128, rows = 24 * block, d = 16;
+  static constexpr Index block = 128, rows = 24 * block, d = 128;
   static constexpr std::size_t bytes = rows * d * sizeof(float);
   float* data = static_cast<float*>(mmap(
       nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -254,9 +254,12 @@ struct Guarded {
     std::copy_n(X.data(), X.size(), data);
   }
   void close() {
-    mprotect(data, bytes, PROT_NONE);
+    const auto allow = [](float* at, std::size_t n, int what) {
+      if (mprotect(at, n, what) != 0) throw std::runtime_error("mprotect");
+    };
+    allow(data, bytes, PROT_NONE);
     for (const Index k : {1, 9})
-      mprotect(data + k * block * d, block * d * sizeof(float), PROT_READ);
+      allow(data + k * block * d, block * d * sizeof(float), PROT_READ);
   }
   ~Guarded() { munmap(data, bytes); }
   In<float> view() const { return {data, rows, d, Eigen::OuterStride<>(d)}; }

@@ -738,6 +738,18 @@ BOOST_AUTO_TEST_CASE(long_queries) {
                               lift<quad>(W))),
            (4 * gamma(6, 0x1p-53) * (size + K.squaredNorm()) +
             2 * gamma(40, 0x1p-53)) * V.cwiseAbs().maxCoeff());
+
+    // let two directions be equally near to long queries
+    const Matrix<double> two{{3, 2, 1}, {3, 2, -1}};
+    const Matrix<double> long_one{{3 * s, 2 * s, 0.5}};
+    const auto of = [&](const auto& q, const auto& k, const auto& v,
+                        const auto& w) { return performer(q, k, v, w); };
+    const double off = distance(
+        of(long_one, K, V, two), of(lift<quad>(long_one), lift<quad>(K),
+                                    lift<quad>(V), lift<quad>(two)));
+    if (s < 1e100)
+      verify(off, (4 * gamma(6, 0x1p-53) * (20 * s + K.squaredNorm()) +
+                   2 * gamma(40, 0x1p-53)) * V.cwiseAbs().maxCoeff());
   }
 }
 BOOST_AUTO_TEST_CASE(shifts_change_nothing) {

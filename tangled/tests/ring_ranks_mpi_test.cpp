@@ -451,6 +451,7 @@ BOOST_AUTO_TEST_CASE(ranks_disagree_about_the_rule) {
   });
 }
 BOOST_AUTO_TEST_CASE(nothing_may_differ) {
+  static_assert(detail::most_named == 18 + 4);
   using Change = std::function<void(Call&)>;
   const Matrix<bool> keep = Matrix<bool>::Constant(12, 12, true);
   const std::vector<std::pair<const char*, Change>> entries{

@@ -94,7 +94,7 @@ Matrix<ScalarOf<D>> leave_one_out(
 // fit a weighted line
 namespace detail {
 /// Value at q of the weighted line through (K, V), weights a (sum 1).
-/// NaN if a moment of the keys is.  Throws std::domain_error.
+/// NaN if a moment of the keys is not finite.  Throws std::domain_error.
 template <class S>
 RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
                      const Rows<S>& K, const Rows<S>& V, const S& ridge,
@@ -110,7 +110,7 @@ RowVector<S> line_at(const RowVector<S>& q, const RowVector<S>& a,
   G.diagonal().array() += ridge;
 
   // refuse keys that determine no slope
-  const S sum = G.sum(), nothing = sum - sum;
+  const S nothing = (G - G).sum();
   if (!(nothing == S(0))) return RowVector<S>::Constant(V.cols(), nothing);
   const auto why = diagnose(G);
   require_domain(why.positive(), "local_linear: the keys that query ", query,
