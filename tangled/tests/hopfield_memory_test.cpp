@@ -577,8 +577,8 @@ BOOST_AUTO_TEST_CASE(answer_two_values) {
     }
   const Matrix<double> saddle =
       hopfield_retrieve(Matrix<double>{{1, 1, 0, 0, 0}}, K, 8.0, 1000, 1e-13).X;
-  verify((saddle - Matrix<double>{{1, 1, 0, 0, 0}} * saddle(0)).cwiseAbs()
-             .maxCoeff(), saddle(2) + 2e-12);
+  for (Index j = 0; j < 5; ++j)
+    verify(std::abs(saddle(j) - saddle(j < 2 ? 0 : 2)), 2e-12);
   refute(saddle(1), 0.48), verify(saddle(2), 0.02);
 }
 BOOST_AUTO_TEST_CASE(answer_scale) {
