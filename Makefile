@@ -139,7 +139,7 @@ BENCHJSON := $(BENCHES:%=build/results/bench/%.json)
 BENCHOPT  := --benchmark_repetitions=5 --benchmark_min_time=0.01 \
              --benchmark_enable_random_interleaving=true --benchmark_report_aggregates_only=true
 build/bench.stamp: $(BENCHES:%=build/bin/bench/%) | $(LEDGERS) $(FIGDATA:%=build/data/%.csv)
-	$Qbook/measure/run-benches build/results/bench "$(BENCHOPT)" $^
+	$QQUICK=1 book/measure/run-benches build/results/bench "$(BENCHOPT)" $^
 	@touch $@
 $(BENCHJSON): build/bench.stamp ;
 build/machine.txt: $(VERIFIED) build/bench.stamp

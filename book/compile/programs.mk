@@ -20,7 +20,7 @@ gcc    := $(filter-out clang%,$(filter g++%,$(notdir $(firstword $(CXX)))))
 HEAP   := $(if $(gcc),--param ggc-min-heapsize=1000000)
 FLAGS_tests   = $(STD) $(OPT) $(WARN) $(HEAP) $(INC) -DBOOST_TEST_DYN_LINK $(FLAGS_$(KIND))
 FLAGS_figures = $(FLAGS_tests) $(if $(PRELUDE),-include prelude.hpp)
-FLAGS_bench   = $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(INC)
+FLAGS_bench   = $(STD) -O3 -march=native -DNDEBUG $(WARN) -Wno-uninitialized $(HEAP) $(INC)
 LIBS_tests    = -lboost_unit_test_framework -lrapidcheck
 LIBS_figures  = $(LIBS_tests)
 LIBS_bench    = -lbenchmark_main -lbenchmark -lpthread -ldl

@@ -1,5 +1,6 @@
 // bench/flash_bench.cpp: tangled from chapters/09-flash-checks.nw; edit that file, not this one.
 // flags: -fopenmp
+// quick: --benchmark_repetitions=3
 #include "flash_probe.hpp"
 #include "attn/linear.hpp"
 #include <chrono>

@@ -1,4 +1,5 @@
 // bench/layer_bench.cpp: tangled from chapters/09a-layer-checks.nw; edit that file, not this one.
+// quick: --benchmark_repetitions=3
 #include "attn/layer.hpp"
 #include "attn/random.hpp"
 #include <benchmark/benchmark.h>
