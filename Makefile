@@ -126,7 +126,8 @@ $(foreach e,$(EXTRA),$(eval $O/results/extra/$e.txt: $(call reads,$e)))
 $(EXTRA:%=$O/results/extra/%.txt): | $(TESTS:%=build/src/tests/%.cpp)
 RUN     := $(LEDGERS)
 LEDGERS += $(REFUSED:%=build/results/refused/%.txt)
-build/results/refused/%.txt: build/src/tests/%.cpp $(SRC_H) book/check/must-fail build/flags-tests
+-include $(REFUSED:%=build/results/refused/%.d)
+build/results/refused/%.txt: build/src/tests/%.cpp book/check/must-fail build/flags-tests | $(SRC_H)
 	$(call say,refuse,tests/$*.cpp)
 	$Qbook/check/must-fail $@ $< $(CXX) $(STD) $(WARN) $(INC)
 # The gate: no PDF survives a check that failed (unless it says DRAFT).
