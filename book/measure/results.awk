@@ -33,10 +33,12 @@ BEGIN { FS = "\t" }
 FNR == 1 { rec = match(FILENAME, /book\/measured\/([a-z]+\/)?/, m) ? (m[1] ? m[1] : "rec/") : "" }
 FILENAME ~ /\.json$/ {                       # Google Benchmark prints a field a line
   if (match($0, /"run_name": "([^"]*)"/, m)) run = m[1]
+  if (match($0, /"repetitions": ([0-9]+)/, m)) times = m[1]
   if (match($0, /"aggregate_name": "([^"]*)"/, m)) agg = m[1]
   if (match($0, /"cpu_time": ([-+.eE0-9]+)/, m)) cpu = m[1]
   if (match($0, /"time_unit": "([^"]*)"/, m)) { unit = m[1]
     if (agg == "median") { number(rec "bench/" run "/" unit, cpu); runs++
+      number(rec "bench/" run "/repetitions", times)
       took[rec run] = cpu * (unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "us" ? 1e3 : 1)
       if (rec == "") ran[++here] = run }
     else if (agg == "cv") number(rec "bench/" run "/cv", cpu) }
